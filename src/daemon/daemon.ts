@@ -16,6 +16,7 @@ import { openStore } from '../store/open-store.ts';
 import { describeLocation, parseStoreUrl } from '../store/store-url.ts';
 import { transcriptFiles } from '../store/transcripts/transcript-files.ts';
 import { HealthFile } from '../telemetry/health-file.ts';
+import { schemaProblem } from '../tools/phase-tools.ts';
 import type { Board } from '../tracker/board/board.ts';
 import type { BoardStorage } from '../tracker/board/board-parts.ts';
 import { WorkflowFile } from '../workflow/workflow-file.ts';
@@ -192,6 +193,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
         { process, isolation, trackerFor, trustFor, workspacesFor, checkoutFor, prove, toolHost, logger },
         surroundings,
       ),
+      schemaProblem,
       isShared: store.engine === 'postgres',
       owner: ownerId,
       host: surroundings.hostName,

@@ -2,6 +2,7 @@ import type { AgentProcess } from '../agent/agent.ts';
 import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { Logger } from '../core/logger.ts';
+import type { SchemaProblem } from '../core/pipeline/completion.ts';
 import type { RunEnd } from '../core/run/run.ts';
 import type { Settings } from '../core/settings.ts';
 import type { RetryKind, WorkflowSource } from '../core/workflow.ts';
@@ -28,6 +29,8 @@ export interface BaseParts {
   readonly trackerFor: (settings: Settings) => Tracker;
   readonly workspacesFor: (settings: Settings) => Workspaces;
   readonly processes: Processes;
+  /** Checks an artifact that is JSON; absent: it is not checked. */
+  readonly schemaProblem?: SchemaProblem | undefined;
   /** How long a claim lasts without a renewal. */
   readonly leaseMs: () => number;
   /** Aborted when the orchestrator stops; nothing new may start after that. */

@@ -1,5 +1,5 @@
 import { BatonError } from '../core/baton-error.ts';
-import { type Shortcoming, shortcomingText } from '../core/pipeline/completion.ts';
+import { type SchemaProblem, type Shortcoming, shortcomingText } from '../core/pipeline/completion.ts';
 import { fence, fenceRule, fenceState } from '../core/text/fence.ts';
 import type { RunWorkspaces } from './judge-run.ts';
 import type { PhaseBrief, RunRequest } from './runner.ts';
@@ -46,7 +46,8 @@ function contractText({ contract, later, isCommitted }: PhaseBrief): string {
       : [`It must have these headings, each with text below it: ${requiredSections.join(', ')}.`]),
     ...(schema === null ? [] : [`It must match this JSON schema: ${JSON.stringify(schema)}`]),
     ...(isCommitted ? ['Commit the file on your branch.'] : []),
-    'Then call the tool `complete_phase` with a short summary, and end your turn.',
+    'Then call the tool `complete_phase` with a short summary, and end your turn. Its answer says what is missing.',
+    'Without a call, the file counts as you leave it, without a summary.',
     ...(later.length === 0
       ? []
       : [`If the issue does not need the next phases, name the phase to go to as \`skip_to\`: ${later.join(', ')}.`]),
@@ -108,15 +109,19 @@ export class PhaseEnd {
   readonly #request: RunRequest;
   readonly #workspaces: Pick<RunWorkspaces, 'readFile'>;
   readonly #folder: string;
-  readonly #schemaProblem: ((schema: Readonly<Record<string, unknown>>, text: string) => string | null) | undefined;
+  readonly #schemaProblem: SchemaProblem | undefined;
   #found: readonly Shortcoming[] | null = null;
+  /** The text of the last call; null: there was none. */
+  #taken: string | null = null;
+  /** Of the last call. */
+  #skipTo: string | null = null;
   #completions = 0;
 
   constructor(
     request: RunRequest,
     workspaces: Pick<RunWorkspaces, 'readFile'>,
     folder: string,
-    schemaProblem: ((schema: Readonly<Record<string, unknown>>, text: string) => string | null) | undefined,
+    schemaProblem: SchemaProblem | undefined,
   ) {
     this.#request = request;
     this.#workspaces = workspaces;
@@ -127,7 +132,7 @@ export class PhaseEnd {
   tools(): PhaseTools {
     const { role } = this.#request;
     if (role === 'phase_judge') return { judges: 'artifact' };
-    return role === 'phase' ? { onComplete: ({ summary, skipTo }) => this.#complete(summary, skipTo) } : {};
+    return role === 'phase' ? { onComplete: ({ summary, skipTo }) => this.#called(summary, skipTo) } : {};
   }
 
   /** Its agent completed the phase, and nothing is wrong with that. */
@@ -142,27 +147,36 @@ export class PhaseEnd {
     const found = this.#found ?? [];
     const artifact = this.#request.phase?.contract?.artifact ?? '';
     return found.length === 0
-      ? `You have not completed the phase. Write \`${artifact}\` and call \`complete_phase\` now.`
+      ? `You have not called \`complete_phase\`. If \`${artifact}\` is finished, call it now; otherwise finish the file first.`
       : `The phase is not completed: ${found.map(shortcomingText).join(' ')} Fix \`${artifact}\` and call \`complete_phase\` again.`;
   }
 
-  /** Its agent ended without a word: the artifact that it wrote speaks for it. An unchanged one does not. */
+  /**
+   * Its agent ended without a word, or without another one after a call that fell short: the artifact that it left speaks for
+   * it. One that has not changed since does not.
+   */
   async takeLeft(): Promise<void> {
     const { role, phase } = this.#request;
-    if (role !== 'phase' || phase === null || this.#found !== null) return;
+    if (role !== 'phase' || phase === null || this.isDone()) return;
     const left = await this.#read();
-    if ('text' in left && left.text.trim() !== '' && left.text !== phase.current)
-      await this.#complete('The agent wrote the artifact and did not say more.', null);
+    if ('text' in left && left.text.trim() !== '' && left.text !== (this.#taken ?? phase.current))
+      await this.#complete('The agent wrote the artifact and did not say more.', this.#skipTo);
   }
 
-  async #complete(summary: string, skipTo: string | null): Promise<readonly Shortcoming[]> {
-    const { phase, complete } = this.#request;
+  async #called(summary: string, skipTo: string | null): Promise<readonly Shortcoming[]> {
     this.#completions += 1;
     if (this.#completions > mostCompletions)
       throw new BatonError('request_limited', `This run already completed its phase ${mostCompletions} times.`, {
         nextStep: 'End your turn: the last artifact counts.',
       });
+    this.#skipTo = skipTo;
+    return this.#complete(summary, skipTo);
+  }
+
+  async #complete(summary: string, skipTo: string | null): Promise<readonly Shortcoming[]> {
+    const { phase, complete } = this.#request;
     const artifact = await this.#read();
+    this.#taken = 'text' in artifact ? artifact.text : null;
     const schema = phase?.contract?.schema ?? null;
     const problem =
       schema === null || !('text' in artifact) ? null : (this.#schemaProblem?.(schema, artifact.text) ?? null);

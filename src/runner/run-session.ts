@@ -6,6 +6,7 @@ import type { ExistingChange, NewComments } from '../core/command/message-text.t
 import { whyNotRoutable } from '../core/dispatch/eligibility.ts';
 import type { Issue } from '../core/issue/issue.ts';
 import type { Logger } from '../core/logger.ts';
+import type { SchemaProblem } from '../core/pipeline/completion.ts';
 import type { Opinion } from '../core/pull/judge.ts';
 import { isJudge, onlyReads } from '../core/run/role.ts';
 import type { GitEvidence } from '../core/run/run-evidence.ts';
@@ -44,7 +45,7 @@ export interface RunnerParts {
   /** Runs commands that an agent proposes in a clean checkout; absent: there is no setup. */
   readonly prove?: Prove;
   /** Why a text does not match the JSON schema of a phase; null: it does. Absent: no phase has one. */
-  readonly schemaProblem?: (schema: Readonly<Record<string, unknown>>, text: string) => string | null;
+  readonly schemaProblem?: SchemaProblem;
   readonly toolSetFor: (settings: Settings, run: ToolUser) => ToolSet;
   /** Where agents reach their tools over HTTP; null when there is no tool server. */
   readonly toolHost: ToolHost | null;

@@ -219,6 +219,8 @@ export interface Database {
     mirrored_json: string | null;
     mirrored_at: number | null;
     mirroring_json: string | null;
+    /** The time of the database at the last write; another one after each write. */
+    changed_at: number;
   };
   plans: IssueColumns & {
     run_id: string;

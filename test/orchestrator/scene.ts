@@ -16,6 +16,7 @@ import type { Processes, Trial } from '../../src/orchestrator/parts.ts';
 import type { Health } from '../../src/orchestrator/view/health.ts';
 import type { LiveRun, Runner, RunRequest } from '../../src/runner/runner.ts';
 import type { Store } from '../../src/store/store.ts';
+import { schemaProblem } from '../../src/tools/phase-tools.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
 import type { IssueEditor, Tracker } from '../../src/tracker/tracker.ts';
 import { withTasks } from '../../src/tracker/with-tasks.ts';
@@ -146,6 +147,7 @@ export async function scene(options: SceneOptions = {}) {
     trial: options.trial ?? null,
     owner,
     isShared: options.isShared ?? false,
+    schemaProblem,
     pool: options.pool ?? null,
     onHealth: (record) => void health.push(record),
     workspacesFor: () => workspaces.as,

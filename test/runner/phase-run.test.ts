@@ -102,6 +102,25 @@ describe('the end of a phase', () => {
     expect(taken).toHaveLength(times);
   });
 
+  it('is taken from a file that the agent changed after a call that fell short', async () => {
+    const taken: CompletionRequest[] = [];
+    const file = { text: 'short' };
+    const request = {
+      ...{ role: 'phase', phase: { ...brief, current: null } },
+      complete: async (said: CompletionRequest) => {
+        taken.push(said);
+        return [{ code: 'missing_sections', sections: ['Findings'] }];
+      },
+    } as unknown as RunRequest;
+    const end = new PhaseEnd(request, { readFile: async () => ({ ...file }) }, '/workspace', undefined);
+    await end.tools().onComplete?.({ summary: 'said', skipTo: 'ready' });
+    await end.takeLeft();
+    expect(taken).toHaveLength(1);
+    file.text = 'better';
+    await end.takeLeft();
+    expect(taken).toMatchObject([{ summary: 'said' }, { artifact: { text: 'better' }, skipTo: 'ready' }]);
+  });
+
   it('is not taken from the file when the agent has said it', async () => {
     const { taken, end } = stage(null, 'text');
     await end.tools().onComplete?.({ summary: 'said', skipTo: null });

@@ -27,6 +27,7 @@ const key = { project: 'p', issueId: 'i' };
 it.each<[string, string, (tables: StoreTables) => Promise<unknown>]>([
   ['held claims', 'claims_held', ({ claims }) => claims.held('p', 1)],
   ['claims to renew', 'claims_held', ({ claims }) => claims.renewAll('p', 'me', { at: 1, leaseMs: 1 })],
+  ['phases that changed', 'phases_changed', ({ phases }) => phases.changes('p', 1)],
   ['retries', 'retries_due', ({ retries }) => retries.list('p')],
   ['held issues', 'sqlite_autoindex_held_1', ({ held }) => held.list('p')],
   ['runs in progress', 'runs_unfinished', ({ runs }) => runs.unfinished('p')],

@@ -1,6 +1,6 @@
 import type { Opinion } from '../pull/judge.ts';
 import { missingSections } from './artifact-sections.ts';
-import { laterPhases, nextPhase, type PhaseRecord, type PipelineSettings, phaseOf } from './phase.ts';
+import { laterPhases, nextPhase, type Phase, type PhaseRecord, type PipelineSettings, phaseOf } from './phase.ts';
 
 /** An agent's statement that a phase is finished, with its evidence as it was at that moment. */
 export interface CompletionClaim {
@@ -45,6 +45,9 @@ export interface CompletionRequest {
   readonly skipTo: string | null;
 }
 
+/** Why a text does not match a JSON schema; null: it does. */
+export type SchemaProblem = (schema: Readonly<Record<string, unknown>>, text: string) => string | null;
+
 export interface Contract {
   readonly pipeline: Pick<PipelineSettings, 'phases'>;
   /** The phase that the issue is in. */
@@ -63,13 +66,23 @@ export function shortcomings(
   if (claim.phase !== current || phase === null) return [{ code: 'wrong_phase', phase: current }];
   if ('why' in artifact) return [{ code: 'no_artifact', path: claim.path, why: artifact.why }];
   if ('bytes' in artifact) return [{ code: 'artifact_too_large', bytes: artifact.bytes, limit: phase.maxBytes }];
-  const sections = missingSections(artifact.text, phase.requiredSections);
-  if (sections.length > 0) return [{ code: 'missing_sections', sections }];
-  if (schemaProblem !== null) return [{ code: 'wrong_schema', why: schemaProblem }];
+  const found = contentShortcomings(artifact.text, phase, schemaProblem);
+  if (found.length > 0) return found;
   const allowed = phase.maySkip ? laterPhases(pipeline, phase.name) : [];
   if (claim.skipTo !== null && !allowed.includes(claim.skipTo))
     return [{ code: 'skip_refused', skipTo: claim.skipTo, allowed }];
   return [];
+}
+
+/** What an artifact itself lacks, whoever wrote it. */
+export function contentShortcomings(
+  text: string,
+  { requiredSections }: Pick<Phase, 'requiredSections'>,
+  schemaProblem: string | null,
+): readonly Shortcoming[] {
+  const sections = missingSections(text, requiredSections);
+  if (sections.length > 0) return [{ code: 'missing_sections', sections }];
+  return schemaProblem === null ? [] : [{ code: 'wrong_schema', why: schemaProblem }];
 }
 
 /** For the agent that has to fix it, and for people. */

@@ -35,7 +35,7 @@ import {
   writeInherited,
   writeRelease,
 } from './claim-writes.ts';
-import { clearCounts, type IssueCounts, noStreaks, readCounts } from './issue-counters.ts';
+import { clearCounts, type IssueCounts, noStreaks, readCounts, writeStreaks } from './issue-counters.ts';
 
 export type ClaimsParts = Pick<
   BaseParts,
@@ -73,6 +73,7 @@ const startAgainMs = 1_000;
  * | release     | retrying, held       | free                                                                      |
  * |             | running              | running, and not held afterwards                                          |
  * | retryHeld   | held                 | retrying                                                                  |
+ * | retryInPhase| retrying             | retrying now, without failures; free if lost                              |
  * | postpone    | retrying             | retrying at another time; only in memory                                  |
  * | inherit     | free                 | inheriting; then retrying, held or free                                   |
  * | lose        | retrying, held       | free: another daemon has it                                               |
@@ -228,6 +229,31 @@ export class Claims extends ClaimMap {
       const retry: Retry = { ...claim, agent, dueAt: this.#parts.clock.now() };
       const isOurs = await this.#write(claim, (tables, key) => putRetry(tables, key, retry));
       if (!isOurs) throw lost(`${claim.issue.identifier} now belongs to another daemon.`);
+      return { answer: true, claim: this.#retryIn(retry, claim.generation, { delayMs: 0 }) };
+    });
+  }
+
+  /**
+   * Tries an issue that waits for a retry now, because it is in another phase than the run that failed: the wait and the
+   * failures in a row were about that one. False when it waits no more, or when its commits are about to go to review.
+   */
+  retryInPhase(issueId: string): Promise<boolean> {
+    return this.alone(issueId, 'retry', async (claim) => {
+      if (claim?.status !== 'retrying' || claim.kind === 'review') return { answer: false };
+      const anew = {
+        kind: 'interrupted',
+        attempt: null,
+        failures: 0,
+        staleRuns: 0,
+        recovery: null,
+        error: null,
+      } as const;
+      const retry: Retry = { ...claim, ...anew, dueAt: this.#parts.clock.now() };
+      const isOurs = await this.#write(claim, async (tables, key) => {
+        await writeStreaks(tables, key, noStreaks);
+        await putRetry(tables, key, retry);
+      });
+      if (!isOurs) return { answer: false, claim: null };
       return { answer: true, claim: this.#retryIn(retry, claim.generation, { delayMs: 0 }) };
     });
   }

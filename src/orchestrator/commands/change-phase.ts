@@ -2,14 +2,18 @@ import { BatonError } from '../../core/baton-error.ts';
 import type { CommandKind } from '../../core/command/command.ts';
 import { type CommandAnswer, done, refused } from '../../core/command/command-answers.ts';
 import { copyable } from '../../core/command/retry-command.ts';
-import { missingSections } from '../../core/pipeline/artifact-sections.ts';
 import { shortcomingText } from '../../core/pipeline/completion.ts';
 import { hasPipeline, mostArtifactBytes, phaseNames, phaseOf } from '../../core/pipeline/phase.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { Command } from '../../store/tables/commands.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { BaseParts } from '../parts.ts';
-import { type JudgeByPersonParts, judgeByPerson, type NoDecision } from '../pipeline/judge-by-person.ts';
+import {
+  type JudgeByPersonParts,
+  judgeByPerson,
+  type NoDecision,
+  shortcomingsOf,
+} from '../pipeline/judge-by-person.ts';
 import { movePhase } from '../pipeline/move-phase.ts';
 import { type FindIssueParts, findIssue, leaveToItsOwner } from './find-issue.ts';
 import { noSuchIssue, whyNotActive } from './refuse-issue.ts';
@@ -90,7 +94,7 @@ const acts: Record<PhaseCommandKind, Act> = {
     return done('artifact_rejected', text, { ...decided });
   },
 
-  async artifact_put({ clock, project, source, store }, issue, { payload, author }) {
+  async artifact_put({ clock, project, schemaProblem, source, store }, issue, { payload, author }) {
     const { pipeline } = source.read().workflow.settings;
     const key = { project, issueId: issue.id };
     const record = await store.phases.read(key);
@@ -111,11 +115,11 @@ const acts: Record<PhaseCommandKind, Act> = {
         limit,
       });
     const version = await store.artifacts.add(key, { phase: name, text, author, at: clock.now() });
-    const sections = missingSections(text, phase.requiredSections);
-    const lacks = sections.length === 0 ? '' : ` ${shortcomingText({ code: 'missing_sections', sections })}`;
+    const shortcomings = shortcomingsOf(text, phase, schemaProblem);
+    const lacks = shortcomings.map((each) => ` ${shortcomingText(each)}`).join('');
     const way = name === record.phase ? ` To let the issue go on with it: ${phaseCommand('approve', issue)}` : '';
     const said = `Stored version ${version} of the artifact of the phase "${name}".${lacks}${way}`;
-    return done('artifact_stored', said, { phase: name, version, bytes, missing_sections: sections });
+    return done('artifact_stored', said, { phase: name, version, bytes, shortcomings });
   },
 };
 

@@ -1,6 +1,12 @@
 import { BatonError } from '../../core/baton-error.ts';
 import type { Author } from '../../core/issue/author.ts';
-import { shortcomingText, type Transition } from '../../core/pipeline/completion.ts';
+import {
+  contentShortcomings,
+  type SchemaProblem,
+  type Shortcoming,
+  shortcomingText,
+  type Transition,
+} from '../../core/pipeline/completion.ts';
 import { laterPhases, nextPhase, type Phase, type PhaseRecord, phaseOf } from '../../core/pipeline/phase.ts';
 import { markedToSkip } from '../../core/pipeline/phase-labels.ts';
 import type { Opinion } from '../../core/pull/judge.ts';
@@ -12,7 +18,7 @@ import type { BaseParts } from '../parts.ts';
 import { continueAfterPerson, type MovePhaseParts } from './move-phase.ts';
 import { writeTransition } from './transitions.ts';
 
-export type JudgeByPersonParts = MovePhaseParts & Pick<BaseParts, 'chance' | 'source'>;
+export type JudgeByPersonParts = MovePhaseParts & Pick<BaseParts, 'chance' | 'schemaProblem' | 'source'>;
 
 export interface PersonVerdict {
   readonly verdict: Opinion['verdict'];
@@ -63,7 +69,7 @@ export async function judgeByPerson(
 }
 
 async function decide(
-  { chance, claims, clock, source }: JudgeByPersonParts,
+  { chance, claims, clock, schemaProblem, source }: JudgeByPersonParts,
   tables: StoreTables,
   key: IssueKey,
   { verdict, words, by, commandId, labels }: PersonVerdict,
@@ -82,6 +88,9 @@ async function decide(
   if (verdict === 'rejected' && isAtWork && !isOpen) return 'being_revised';
 
   const isSame = last !== null && last.version === version;
+  const written = isSame ? null : await tables.artifacts.read(key, phase.name, version);
+  // What a person wrote counts whatever it lacks, and the record says what that is.
+  const found = written === null ? (last?.found ?? []) : shortcomingsOf(written.text, phase, schemaProblem);
   const transition: Transition =
     verdict === 'approved'
       ? {
@@ -90,7 +99,7 @@ async function decide(
             skipTo: skipOf(last, phase, laterPhases(pipeline, phase.name)),
             marked: markedToSkip(labels),
           }),
-          warnings: isSame ? last.found.map(shortcomingText) : [],
+          warnings: found.map(shortcomingText),
         }
       : // Reasons that the agent has not resolved yet stay.
         { to: 'revise', reasons: [words, ...(isSame && !isOpen ? last.reasons : [])] };
@@ -101,7 +110,7 @@ async function decide(
   if (claim.id !== last?.id)
     await tables.completionClaims.add(key, {
       ...{ id: claim.id, phase: phase.name, runId: null, path: phase.artifact, version, summary: words },
-      ...{ skipTo: null, at: now, found: [] },
+      ...{ skipTo: null, at: now, found },
     });
   const judged = { opinion: { verdict, summary: words, findings: [] }, by };
   if (!(await writeTransition(tables, key, claim, transition, { now, judged })))
@@ -110,6 +119,15 @@ async function decide(
   const decision: PersonDecision = { phase: phase.name, version, next };
   await tables.commands.begin(commandId, JSON.stringify(decision));
   return decision;
+}
+
+/** What the version of a person lacks of the contract of its phase. */
+export function shortcomingsOf(
+  text: string,
+  phase: Pick<Phase, 'requiredSections' | 'schema'>,
+  schemaProblem: SchemaProblem | undefined,
+): readonly Shortcoming[] {
+  return contentShortcomings(text, phase, phase.schema === null ? null : (schemaProblem?.(phase.schema, text) ?? null));
 }
 
 /** The newest completion claim of the phase that the issue is in now. */

@@ -39,6 +39,8 @@ export class LabelMirror {
   readonly #parts: LabelMirrorParts;
   readonly #writing = new Set<string>();
   readonly #refused = new Map<string, { readonly times: number; readonly until: number }>();
+  /** On a shared store: the phase of each issue in the last comparison. */
+  readonly #phaseSeen = new Map<string, string>();
   /** While this is unchanged, so are the labels and the phases: a board of ten thousand issues is not compared in each tick. */
   #checked: string | null = null;
 
@@ -64,6 +66,7 @@ export class LabelMirror {
       if (stopping.aborted) return;
       if (record === null) continue;
       this.#stopIfMoved(issue.id, record);
+      await this.#hastenIfMoved(issue.id, record);
       if (changes === null) continue;
       if (this.#isCurrent(issue, record)) await this.#checkOne(issue, record);
       else isAllCurrent = false;
@@ -85,6 +88,16 @@ export class LabelMirror {
     const running = claims.running.get(issueId);
     if (running === undefined || running.role === 'judge' || claims.isChanging(issueId)) return;
     if (phase !== (running.phase ?? readyPhase)) stopRun(running, 'phase_moved');
+  }
+
+  /** Another daemon moved the issue to another phase: a retry here after a failure waits no longer. */
+  async #hastenIfMoved(issueId: string, { phase }: PhaseRecord): Promise<void> {
+    const { claims, isShared } = this.#parts;
+    if (!isShared) return;
+    const before = this.#phaseSeen.get(issueId);
+    this.#phaseSeen.set(issueId, phase);
+    if (before === undefined || before === phase || claims.retrying.get(issueId)?.kind !== 'failure') return;
+    await claims.retryInPhase(issueId);
   }
 
   /** The step `revision_expiry` of a tick: removes the mark of revisions that have been open for too long. */

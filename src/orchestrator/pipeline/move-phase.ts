@@ -65,7 +65,7 @@ export async function movePhase(
   await continueAfterPerson(parts, issue);
 }
 
-/** A person decided about the phase of an issue: its run is about something else now, and a hold about phases has its answer. */
+/** A person decided about the phase of an issue: its run is about something else now, a hold about phases has its answer, and a retry does not wait any longer. */
 export async function continueAfterPerson(
   { claims, stopRun, fillSlots }: MovePhaseParts,
   { id }: Pick<IssueName, 'id'>,
@@ -75,5 +75,7 @@ export async function continueAfterPerson(
   if (stopsRun && running !== undefined && running.role !== 'judge') stopRun(running, 'phase_moved');
   const held = claims.held.get(id);
   if (held !== undefined && aboutPhases.has(held.code)) await claims.release(id, { byPerson: true, only: held });
+  // A wait after a failure belongs to what the agent did before.
+  if (claims.retrying.has(id)) await claims.retryInPhase(id);
   fillSlots();
 }

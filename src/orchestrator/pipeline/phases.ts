@@ -29,6 +29,9 @@ export class Phases {
   readonly #known = new Map<string, Known>();
   /** Known, but to be read again before it counts. */
   readonly #old = new Set<string>();
+  /** How far the store was read for changes of other daemons, and the writes that were read after that; null: not at all. */
+  #mark: number | null = null;
+  readonly #seen = new Map<string, number>();
   /** Grows with every change of what is known. */
   #revision = 0;
   /** Grows with every change in the store that this daemon knows of. */
@@ -129,10 +132,34 @@ export class Phases {
     if (this.#known.delete(issueId)) this.#revision += 1;
   }
 
-  /** Another daemon may have changed any of them: the next decision reads all, and nothing follows if they are the same. */
+  /** Any of them may have changed: the next decision reads all, and nothing follows if they are the same. */
   readAgain(): void {
     this.plans.readAgain();
+    this.#mark = null;
+    this.#seen.clear();
     for (const id of this.#known.keys()) this.#old.add(id);
+  }
+
+  /**
+   * Another daemon may have changed some: the next decision reads those that were written since the last call, and those whose
+   * completion claim is another one. One query, however many are known.
+   */
+  async readChanges(open: ReadonlyMap<string, Pick<OpenCompletion, 'id'> & { readonly state: string }>): Promise<void> {
+    const { store, project } = this.#parts;
+    this.plans.readAgain();
+    const isFirst = this.#mark === null;
+    const { mark, written } = await store.phases.changes(project, this.#mark);
+    this.#mark = mark;
+    for (const [id, known] of this.#known) {
+      const found = open.get(id);
+      if (isFirst || found?.id !== known.open?.id || found?.state !== known.open?.state) this.#old.add(id);
+    }
+    for (const [id, at] of written) {
+      if (this.#seen.get(id) === at) continue;
+      this.#seen.set(id, at);
+      if (this.#known.has(id)) this.#old.add(id);
+    }
+    for (const id of this.#seen.keys()) if (!written.has(id)) this.#seen.delete(id);
   }
 
   /** Everything that the work of an issue depends on, as JSON data. */

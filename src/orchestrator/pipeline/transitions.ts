@@ -107,9 +107,10 @@ export interface TransitionParts
 export async function decidePending(parts: TransitionParts): Promise<void> {
   const { claims, isShared, phases, project, store, stopping, logger } = parts;
   if (!phases.isOn) return;
-  // Another daemon on the store may have moved any issue.
-  if (isShared) phases.readAgain();
-  for (const [issueId, claim] of await store.completionClaims.allOpen(project)) {
+  const open = await store.completionClaims.allOpen(project);
+  // Another daemon on the store may have moved issues.
+  if (isShared) await phases.readChanges(open);
+  for (const [issueId, claim] of open) {
     if (stopping.aborted) return;
     const status = claims.get(issueId)?.status;
     const isBusy = status === 'running' || status === 'held' || status === 'inheriting' || claims.isChanging(issueId);

@@ -244,9 +244,12 @@ const tables: readonly TableSpec[] = [
   {
     name: 'phases',
     text: `${ofIssue} phase skipped_json mirrored_json? mirroring_json?`,
-    integer: 'since revisions revision_since? mirrored_at?',
+    integer: 'since revisions revision_since? mirrored_at? changed_at',
     key: ofIssue,
-    indexes: { phases_in_revision: '(project, revision_since) where revision_since is not null' },
+    indexes: {
+      phases_in_revision: '(project, revision_since) where revision_since is not null',
+      phases_changed: '(project, changed_at)',
+    },
   },
   {
     name: 'artifacts',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Phase } from '../../../src/core/pipeline/phase.ts';
 import type { Opinion } from '../../../src/core/pull/judge.ts';
 import { pipeline } from '../../core/pipeline/phase.ts';
 import { issue } from '../../fake/issues.ts';
@@ -18,6 +19,13 @@ async function phased(options: SceneOptions & { readonly entry?: string; readonl
   await stage.orchestrator.start();
   await stage.clock.advance(0);
   return stage;
+}
+
+/** One phase whose artifact is JSON. */
+function jsonPhase(more: Partial<Phase>) {
+  const [research] = pipeline().phases;
+  if (research === undefined) throw new Error('no phase');
+  return { ...settings({ intervalMs: 3_600_000 }), pipeline: pipeline({ phases: [{ ...research, ...more }] }) };
 }
 
 /** Its agent writes this artifact, says so, and ends. */
@@ -103,12 +111,38 @@ describe('a person who approves an artifact in the place of its judge', () => {
     const stage = await phased({ entry: 'architecture' });
     await complete(stage, stage.runs[0]);
     const put = await stage.command('artifact_put', { issue: '1', text: 'Mine.' });
-    expect(put).toMatchObject({ code: 'artifact_stored', data: { version: 2, missing_sections: ['Findings'] } });
+    expect(put).toMatchObject({
+      code: 'artifact_stored',
+      data: { version: 2, shortcomings: [{ code: 'missing_sections', sections: ['Findings'] }] },
+    });
     expect(await stage.command('phase_approve', { issue: '1' })).toMatchObject({ data: { version: 2 } });
     expect(await claimsOf(stage)).toMatchObject([
       { state: 'advanced', version: 2, runId: null },
       { state: 'replaced', version: 1 },
     ]);
+  });
+});
+
+describe("a person's version of an artifact that is JSON", () => {
+  const threats = {
+    ...{ requiredSections: [], validation: 'judge' as const },
+    schema: { type: 'object', required: ['threats'], properties: { threats: { type: 'array' } } },
+  };
+
+  it.each([
+    ['matches its schema', '{"threats": []}', []],
+    ['lacks a field', '{"threat": 1}', ['wrong_schema']],
+    ['is not JSON', '# Threats', ['wrong_schema']],
+  ])('is stored with what is wrong if it %s', async (_what, text, codes) => {
+    const stage = await phased({ settings: jsonPhase(threats) });
+    await complete(stage, stage.runs[0], '{"threats": ["one"]}');
+    const put = await stage.command('artifact_put', { issue: '1', text });
+    const shortcomings = codes.map((code) => expect.objectContaining({ code }));
+    expect(put).toMatchObject({ code: 'artifact_stored', data: { version: 2, shortcomings } });
+    expect(await stage.command('phase_approve', { issue: '1' })).toMatchObject({ code: 'artifact_approved' });
+    const [claim] = await claimsOf(stage);
+    expect(claim?.found.map(({ code }) => code)).toEqual(codes);
+    expect(claim?.reasons).toHaveLength(codes.length);
   });
 });
 
@@ -168,6 +202,29 @@ describe('a person who moves an issue to a phase', () => {
       phase: { name: 'research' },
       messages: [{ body: 'Look again.' }],
     });
+  });
+
+  it.each([
+    ['moves it', (stage: Scene) => stage.command('phase_move', { issue: '1', phase: 'grooming' })],
+    ['approves its artifact', (stage: Scene) => stage.command('phase_approve', { issue: '1' })],
+  ])('starts it at once if it waits after a failure, when the person %s', async (_what, act) => {
+    const stage = await phased();
+    await stage.store.artifacts.add(
+      { project: stage.project, issueId: '1' },
+      {
+        ...{ phase: 'research', text: good, author: { kind: 'person', name: 'me' }, at: 0 },
+      },
+    );
+    for (const run of [0, 1]) {
+      stage.runs[run]?.fail();
+      await stage.clock.advance(15_000);
+    }
+    expect(stage.runs).toHaveLength(2);
+    expect(await act(stage)).toMatchObject({ status: 'done' });
+    await stage.clock.advance(100);
+    expect(stage.runs).toHaveLength(3);
+    const { project, store } = stage;
+    expect(await store.counters.read({ project, issueId: '1' })).toMatchObject({ failures: 0 });
   });
 
   it('can put an issue into the pipeline before its first run', async () => {

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { LabelWrite, PhaseRecord } from '../../../core/pipeline/phase.ts';
 import type { Engine } from '../../engine.ts';
 import type { IssueKey } from '../../issue-key.ts';
@@ -9,6 +9,11 @@ import { changedOne, inParts, lockedRow, ofIssue } from '../statements.ts';
 /** Where issues stand in the pipeline; an issue that never entered it has no row. */
 export function phasesTable(db: Kysely<Database>, engine: Engine['name']) {
   const all = () => db.selectFrom('phases').selectAll();
+  // The clock of the database is the same for every daemon.
+  const now = engine === 'postgres' ? postgresNow : sqliteNow;
+  const later = engine === 'postgres' ? sql.raw('greatest') : sql.raw('max');
+  /** Of a row that is there. */
+  const changed = { changed_at: sql<number>`${later}(${now}, phases.changed_at + 1)` };
   return {
     read: async (key: IssueKey): Promise<PhaseRecord | null> => {
       const row = await all().where(ofIssue(key)).executeTakeFirst();
@@ -31,6 +36,28 @@ export function phasesTable(db: Kysely<Database>, engine: Engine['name']) {
       return found;
     },
 
+    /**
+     * What was written since an earlier call: the issues, each with the mark of its last write, and the mark for the next
+     * call. An issue may come again with the same mark, because a write is visible only when its transaction has ended.
+     * Without a mark no issue is named.
+     */
+    changes: async (
+      project: string,
+      since: number | null,
+    ): Promise<{ readonly mark: number; readonly written: ReadonlyMap<string, number> }> => {
+      const of = db.selectFrom('phases').where('project', '=', project);
+      if (since === null) {
+        const newest = await of.select(({ fn }) => fn.max('changed_at').as('mark')).executeTakeFirst();
+        return { mark: Number(newest?.mark ?? 0), written: new Map() };
+      }
+      const rows = await of
+        .select(['issue_id', 'changed_at'])
+        .where('changed_at', '>=', since - longestTransactionMs)
+        .execute();
+      const written = new Map(rows.map((row) => [row.issue_id, row.changed_at]));
+      return { mark: Math.max(since, ...written.values()), written };
+    },
+
     /** Those in any phase but this one, the longest in their phase first; by the id of the issue. */
     list: async (
       project: string,
@@ -47,10 +74,10 @@ export function phasesTable(db: Kysely<Database>, engine: Engine['name']) {
       await db
         .insertInto('phases')
         .values({
-          ...{ project, issue_id: issueId, ...facts, mirrored_at: mirroredAt },
+          ...{ project, issue_id: issueId, ...facts, mirrored_at: mirroredAt, changed_at: now },
           ...{ mirrored_json: jsonOrNull(mirrored), mirroring_json: jsonOrNull(mirroring) },
         })
-        .onConflict((conflict) => conflict.columns(['project', 'issue_id']).doUpdateSet(facts))
+        .onConflict((conflict) => conflict.columns(['project', 'issue_id']).doUpdateSet({ ...facts, ...changed }))
         .execute();
     },
 
@@ -58,7 +85,7 @@ export function phasesTable(db: Kysely<Database>, engine: Engine['name']) {
     setMirroring: async (key: IssueKey, write: LabelWrite): Promise<void> => {
       await db
         .updateTable('phases')
-        .set({ mirroring_json: JSON.stringify(write) })
+        .set({ mirroring_json: JSON.stringify(write), ...changed })
         .where(ofIssue(key))
         .execute();
     },
@@ -75,7 +102,7 @@ export function phasesTable(db: Kysely<Database>, engine: Engine['name']) {
     ): Promise<void> => {
       await db
         .updateTable('phases')
-        .set({ mirrored_json: JSON.stringify(labels), mirrored_at: at, mirroring_json: null })
+        .set({ mirrored_json: JSON.stringify(labels), mirrored_at: at, mirroring_json: null, ...changed })
         .where(ofIssue(key))
         .$if(write !== undefined, (update) => update.where('mirroring_json', '=', JSON.stringify(write)))
         .execute();
@@ -86,13 +113,18 @@ export function phasesTable(db: Kysely<Database>, engine: Engine['name']) {
       changedOne(
         db
           .updateTable('phases')
-          .set({ revision_since: null })
+          .set({ revision_since: null, ...changed })
           .where(ofIssue(key))
           .where('revision_since', '<=', before),
       ),
 
     clearRevisions: async (key: IssueKey): Promise<void> => {
-      await db.updateTable('phases').set({ revisions: 0 }).where(ofIssue(key)).execute();
+      await db
+        .updateTable('phases')
+        .set({ revisions: 0, ...changed })
+        .where(ofIssue(key))
+        .where('revisions', '!=', 0)
+        .execute();
     },
 
     /** The issues whose artifact has waited for a revision since before this. */
@@ -107,6 +139,12 @@ export function phasesTable(db: Kysely<Database>, engine: Engine['name']) {
     },
   };
 }
+
+/** A write of a longer transaction is found with the next write of its issue. */
+const longestTransactionMs = 60_000;
+
+const postgresNow = sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`;
+const sqliteNow = sql<number>`cast(unixepoch('subsec') * 1000 as integer)`;
 
 function recordFrom(row: Database['phases']): PhaseRecord {
   return {
