@@ -89,6 +89,8 @@ export const logEvents = {
   change_not_delivered: 'Failed to bring a change into review; it is tried again.',
   review_move_refused: 'The tracker refused to move an issue to review; its pull request is open.',
   phase_labels_not_written: 'The tracker did not take the labels of a phase; the pipeline goes on without them.',
+  phase_label_missing:
+    'The tracker does not have a label of the pipeline. Baton leaves it out, writes the others, and tries again later.',
   phase_labels_repaired: 'The phase labels of an issue were missing, doubled or unknown, and are written again.',
   artifact_decided: 'A person approved or rejected the artifact of a phase.',
   phase_moved: 'A person moved an issue to another phase.',

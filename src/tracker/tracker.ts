@@ -148,7 +148,8 @@ export interface TrackerChanges {
   addComment(id: string, body: string, author: Author, ask?: Ask): Promise<void>;
   /**
    * Adds and removes labels; the others stay, also those that someone else changes meanwhile. A label that the tracker
-   * does not have, and that has to exist there before, rejects with `tracker_label_unknown`.
+   * does not have, and that has to exist there before, rejects with `tracker_label_unknown`; `details.labels` has all of
+   * these, and nothing is written.
    */
   changeLabels(id: string, change: LabelChange, author: Author, ask?: Ask): Promise<Issue>;
   /**

@@ -20,8 +20,8 @@ it('an issue of Linear gets the labels of its phases, and goes where a person la
   const states = 'states: {in_progress: In Progress, review: In Review, done: Done}';
   const tracker = `tracker: {kind: linear, project_slug: baton, ${states}, ${provider}}`;
   place.write('WORKFLOW.md', place.read('WORKFLOW.md').replace('tracker: {kind: board}', tracker));
-  // Baton creates no labels in Linear.
-  for (const name of ['research', 'architecture', 'grooming', 'ready']) linear.addTeamLabel('BAT', `phase:${name}`);
+  // Baton creates no labels in Linear, and does without the one of the first phase.
+  for (const name of ['architecture', 'grooming', 'ready']) linear.addTeamLabel('BAT', `phase:${name}`);
   linear.addTeamLabel('BAT', 'needs-revision');
   // The judge rejects the second artifact, and a person decides.
   const description = 'research: facts\narchitecture: vague\ngrooming: steps';

@@ -9,18 +9,20 @@ const phasePrefix = 'phase:';
 const skipPrefix = 'skip:';
 const revisionLabel = 'needs-revision';
 
-/** The labels that an issue should have, in the order in which they are written. */
-export function labelsOf({
-  phase,
-  revisionSince,
-  skipped,
-}: Pick<PhaseRecord, 'phase' | 'revisionSince' | 'skipped'>): readonly string[] {
-  return [
+/** The labels that an issue should have, in the order in which they are written, without those that the tracker lacks. */
+export function labelsOf(
+  { phase, revisionSince, skipped }: Pick<PhaseRecord, 'phase' | 'revisionSince' | 'skipped'>,
+  absent: ReadonlySet<string> = noLabels,
+): readonly string[] {
+  const labels = [
     `${phasePrefix}${phase}`,
     ...(revisionSince === null ? [] : [revisionLabel]),
     ...skipped.map((name) => `${skipPrefix}${name}`),
   ];
+  return absent.size === 0 ? labels : labels.filter((label) => !absent.has(label));
 }
+
+const noLabels: ReadonlySet<string> = new Set();
 
 /** Those of these labels that belong to the pipeline. */
 function pipelineLabels(labels: readonly string[]): readonly string[] {
@@ -47,8 +49,12 @@ function ownLabels({ mirrored, mirroring }: Pick<PhaseRecord, 'mirrored' | 'mirr
 }
 
 /** What Baton knows of its labels after a write: a label of an earlier write whose end it never saw may still be there. */
-export function writtenLabels(record: PhaseRecord, labels: readonly string[]): readonly string[] {
-  return [...new Set([...labelsOf(record), ...ownLabels(record).filter((label) => labels.includes(label))])];
+export function writtenLabels(
+  record: PhaseRecord,
+  labels: readonly string[],
+  absent: ReadonlySet<string>,
+): readonly string[] {
+  return [...new Set([...labelsOf(record, absent), ...ownLabels(record).filter((label) => labels.includes(label))])];
 }
 
 /** What Baton knows of its labels once it obeyed a person who changed that of the phase: each label counts once. */
@@ -72,14 +78,18 @@ export type LabelFinding =
   /** A person took the mark for a revision away, or put it there. */
   | { readonly kind: 'revision'; readonly wanted: boolean };
 
-/** What the labels of an issue say, compared with the store and with what Baton last wrote. */
+/**
+ * What the labels of an issue say, compared with the store and with what Baton last wrote. Labels that the tracker lacks are
+ * not missed.
+ */
 export function compareLabels(
   labels: readonly string[],
   record: PhaseRecord,
   pipeline: PipelineSettings,
+  absent: ReadonlySet<string> = noLabels,
 ): LabelFinding {
   const actual = pipelineLabels(labels);
-  const wanted = labelsOf(record);
+  const wanted = labelsOf(record, absent);
   const written = record.mirrored;
   const writtenPhase = written === null ? null : onlyPhase(written, pipeline);
   const own = ownLabels(record);
@@ -90,7 +100,8 @@ export function compareLabels(
   // Without labels of its own Baton had nothing that a person could have changed: the start of the issue read them.
   if (written !== null && phase !== null && phase !== record.phase) return { kind: 'moved', phase };
   const hasMark = actual.includes(revisionLabel);
-  const isPhaseAsWritten = onlyPhase(actual, pipeline) === writtenPhase && writtenPhase === record.phase;
+  const isWritten = writtenPhase === record.phase || absent.has(`${phasePrefix}${record.phase}`);
+  const isPhaseAsWritten = onlyPhase(actual, pipeline) === writtenPhase && isWritten;
   if (
     written !== null &&
     record.mirroring === null &&

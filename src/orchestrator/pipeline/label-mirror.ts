@@ -2,7 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { toBatonError } from '../../core/baton-error.ts';
 import type { Issue } from '../../core/issue/issue.ts';
 import { type PhaseRecord, readyPhase } from '../../core/pipeline/phase.ts';
-import { compareLabels, type LabelFinding, labelsOf, writtenLabels } from '../../core/pipeline/phase-labels.ts';
+import {
+  compareLabels,
+  type LabelChange,
+  type LabelFinding,
+  labelsOf,
+  writtenLabels,
+} from '../../core/pipeline/phase-labels.ts';
 import { failureDelayMs } from '../../core/run/backoff.ts';
 import type { IssueKey } from '../../store/issue-key.ts';
 import type { StoreTables } from '../../store/store.ts';
@@ -33,12 +39,17 @@ const caller = { job: 'phase_labels', cause: 'poll' } as const;
  * - An issue gets its first label with its first run, never before.
  * - A change counts as a person's only if it was read after Baton's own last write arrived, whichever daemon wrote it. What
  *   is about to be written is noted first: a label that Baton may have written is no one else's.
- * - A tracker that cannot write labels, or refuses one, changes nothing in the pipeline.
+ * - A tracker that cannot write labels, or refuses one, changes nothing in the pipeline. A label that the tracker does not
+ *   have is left out; from time to time one issue tries it again.
  */
 export class LabelMirror {
   readonly #parts: LabelMirrorParts;
   readonly #writing = new Set<string>();
   readonly #refused = new Map<string, { readonly times: number; readonly until: number }>();
+  /** Labels that the tracker does not have, and when one is tried again. */
+  readonly #absent = new Map<string, number>();
+  /** Missing labels that were logged. */
+  readonly #reported = new Set<string>();
   /** On a shared store: the phase of each issue in the last comparison. */
   readonly #phaseSeen = new Map<string, string>();
   /** While this is unchanged, so are the labels and the phases: a board of ten thousand issues is not compared in each tick. */
@@ -78,8 +89,19 @@ export class LabelMirror {
 
   /** What the comparison depends on. */
   #key(workflow: string): string {
-    const { candidates, phases } = this.#parts;
-    return JSON.stringify([workflow, candidates.revision, phases.facts()]);
+    const { candidates, clock, phases } = this.#parts;
+    const now = clock.monotonic();
+    const absent = [...this.#absent].map(([label, until]) => [label, until <= now]);
+    return JSON.stringify([workflow, candidates.revision, phases.facts(), absent]);
+  }
+
+  /** The labels that this issue does without. One that is due to be tried again is tried with this issue. */
+  #absentFor(record: PhaseRecord): ReadonlySet<string> {
+    if (this.#absent.size === 0) return new Set();
+    const now = this.#parts.clock.monotonic();
+    const tried = labelsOf(record).filter((label) => (this.#absent.get(label) ?? now + 1) <= now);
+    for (const label of tried) this.#absent.set(label, now + longestRefusalMs);
+    return new Set([...this.#absent.keys()].filter((label) => !tried.includes(label)));
   }
 
   /** Another daemon took the label of a person as a command: the run here works on something else. */
@@ -128,14 +150,14 @@ export class LabelMirror {
   async #checkOne(issue: Issue, record: PhaseRecord): Promise<void> {
     const { clock, logger, own, source } = this.#parts;
     const { pipeline } = source.read().workflow.settings;
-    const found = compareLabels(issue.labels, record, pipeline);
+    const absent = this.#absentFor(record);
+    const found = compareLabels(issue.labels, record, pipeline, absent);
     const person = { kind: 'person', name: 'a label' } as const;
     switch (found.kind) {
       case 'same': {
-        if (record.mirroring === null && isDeepStrictEqual(record.mirrored, labelsOf(record))) return;
-        await this.#ifStill(issue, record, ({ phases }, key) =>
-          phases.setMirrored(key, labelsOf(record), issue.updatedAt),
-        );
+        const labels = labelsOf(record, absent);
+        if (record.mirroring === null && isDeepStrictEqual(record.mirrored, labels)) return;
+        await this.#ifStill(issue, record, ({ phases }, key) => phases.setMirrored(key, labels, issue.updatedAt));
         return;
       }
       case 'moved':
@@ -163,16 +185,14 @@ export class LabelMirror {
     record: PhaseRecord,
     { change, damage }: Extract<LabelFinding, { kind: 'write' }>,
   ): Promise<void> {
-    const { clock, chance, logger, owner, project, reads, source, stopping, store, trackerFor } = this.#parts;
-    const { changes } = trackerFor(source.read().workflow.settings);
+    const { clock, chance, logger, owner, project, reads, stopping, store } = this.#parts;
     const labels = [...new Set([...labelsOf(record), ...(record.mirroring?.labels ?? [])])];
     const write = { labels, by: owner, at: clock.now() };
     try {
       if (!(await this.#ifStill(issue, record, ({ phases }, key) => phases.setMirroring(key, write)))) return;
       if (damage.length > 0) logger.warn('phase_labels_repaired', { ...named(issue), damage });
-      const ask = { signal: stopping, caller };
-      const after = (await changes?.changeLabels(issue.id, change, { kind: 'orchestrator' }, ask)) ?? issue;
-      const written = writtenLabels(record, after.labels);
+      const after = await this.#changeLabels(issue, change);
+      const written = writtenLabels(record, after.labels, new Set(this.#absent.keys()));
       await store.phases.setMirrored({ project, issueId: issue.id }, written, after.updatedAt, write);
       this.#refused.delete(issue.id);
       reads.forget(issue.id);
@@ -188,6 +208,40 @@ export class LabelMirror {
       this.#writing.delete(issue.id);
       this.#parts.phases.forget(issue.id);
     }
+  }
+
+  /** Without the labels that the tracker does not have, if it refuses them. A refusal writes nothing. */
+  async #changeLabels(issue: Issue, { add, remove }: LabelChange): Promise<Issue> {
+    const { source, stopping, trackerFor } = this.#parts;
+    const { changes } = trackerFor(source.read().workflow.settings);
+    if (changes === null) return issue;
+    const ask = { signal: stopping, caller };
+    const write = (change: LabelChange): Promise<Issue> =>
+      changes.changeLabels(issue.id, change, { kind: 'orchestrator' }, ask);
+    try {
+      const after = await write({ add, remove });
+      for (const label of add) this.#absent.delete(label);
+      return after;
+    } catch (thrown) {
+      const missing = this.#noteMissing(thrown);
+      if (missing.length === 0) throw thrown;
+      const others = add.filter((label) => !missing.includes(label));
+      return others.length + remove.length === 0 ? issue : await write({ add: others, remove });
+    }
+  }
+
+  /** Notes the labels that the tracker does not have, and logs each once; none for any other error. */
+  #noteMissing(thrown: unknown): readonly string[] {
+    const { clock, logger } = this.#parts;
+    const error = toBatonError(thrown);
+    if (error.code !== 'tracker_label_unknown' || !Array.isArray(error.details.labels)) return [];
+    const missing = error.details.labels.map(String);
+    for (const label of missing) {
+      this.#absent.set(label, clock.monotonic() + longestRefusalMs);
+      if (!this.#reported.has(label)) logger.warn('phase_label_missing', { label, error });
+      this.#reported.add(label);
+    }
+    return missing;
   }
 
   /** Changes the record if it is still the one that the labels were compared with. */

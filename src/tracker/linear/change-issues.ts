@@ -70,7 +70,10 @@ export function createLinearChanges(parts: ChangeParts): TrackerChanges {
     changeLabels: async (id, { add = [], remove = [] }, _author, given) => {
       const ask = forAgent(given);
       const idOf = await findLabels(parts, id, [...add, ...remove], ask);
-      const added = normalizeLabels(add).map((name) => idOf(name) ?? refuseLabel(name));
+      const wanted = normalizeLabels(add).map((name) => ({ name, labelId: idOf(name) }));
+      const missing = wanted.filter(({ labelId }) => labelId === undefined).map(({ name }) => name);
+      if (missing.length > 0) throw unknownLabels(missing);
+      const added = wanted.flatMap(({ labelId }) => labelId ?? []);
       const removed = normalizeLabels(remove).flatMap((name) => idOf(name) ?? []);
       return write(changeLabelsOperation, { id, added, removed }, updated, ask);
     },
@@ -94,12 +97,14 @@ export function createLinearChanges(parts: ChangeParts): TrackerChanges {
   };
 }
 
-function refuseLabel(label: string): never {
-  throw new BatonError(
+function unknownLabels(labels: readonly string[]): BatonError {
+  const names = labels.map((label) => `"${label}"`).join(', ');
+  return new BatonError(
     'tracker_label_unknown',
-    `Neither the team of the issue nor the workspace has a label "${label}".`,
+    `Neither the team of the issue nor the workspace has the label${labels.length === 1 ? '' : 's'} ${names}.`,
     {
-      details: { label },
+      details: { labels },
+      nextStep: `Create ${names} in Linear: Settings, Labels, for the workspace or for the team of the issue.`,
     },
   );
 }

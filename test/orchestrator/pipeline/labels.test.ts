@@ -120,6 +120,38 @@ describe('the labels of the pipeline', () => {
     expect(events(stage, 'phase_moved')).toEqual([]);
   });
 
+  it('that the tracker does not have are left out, logged once, and written when a person created them', async () => {
+    const stage = await inPhases({ issues: [], settings: onlyResearch({}, { revisionExpiryMs: 0 }) });
+    const { changeLabels } = stage.tracker.changes;
+    const known = new Set(['needs-revision']);
+    let asked = 0;
+    Object.assign(stage.tracker.changes, {
+      changeLabels: (...words: Parameters<typeof changeLabels>) => {
+        asked += 1;
+        const labels = (words[1].add ?? []).filter((label) => !known.has(label));
+        if (labels.length === 0) return changeLabels(...words);
+        return Promise.reject(new BatonError('tracker_label_unknown', 'no', { details: { labels } }));
+      },
+    });
+    stage.tracker.put(issue({ id: '1' }));
+    await stage.clock.advance(10 * second);
+    await finish(stage, bad);
+    expect(labelsIn(stage)).toEqual(['needs-revision']);
+    expect(events(stage, 'phase_label_missing')).toMatchObject([{ fields: { label: 'phase:research' } }]);
+    const before = asked;
+    await stage.clock.advance(minute);
+    expect(asked).toBe(before);
+    // A person takes the mark away, although the label of the phase is missing.
+    await relabel(stage, [], ['needs-revision']);
+    await stage.clock.advance(10 * second);
+    expect([labelsIn(stage), await recordOf(stage)]).toMatchObject([[], { phase: 'research', revisionSince: null }]);
+    known.add('phase:research');
+    await stage.clock.advance(11 * minute);
+    expect(labelsIn(stage)).toEqual(['phase:research']);
+    expect(events(stage, 'phase_label_missing')).toHaveLength(1);
+    expect(events(stage, 'phase_moved')).toEqual([]);
+  });
+
   it('that a tracker refused once are written at the next try, which comes soon', async () => {
     const stage = await inPhases({ issues: [] });
     const { changeLabels } = stage.tracker.changes;

@@ -145,10 +145,11 @@ describe('a change of labels', () => {
       'BatonChangeLabels',
     ]);
     expect(linear.issue(id).labelIds).toEqual([own]);
-    await expect(changes.changeLabels(id, { add: ['release'] }, author)).rejects.toMatchObject({
+    await expect(changes.changeLabels(id, { add: ['release', 'bug', 'gone'] }, author)).rejects.toMatchObject({
       code: 'tracker_label_unknown',
-      details: { label: 'release' },
+      details: { labels: ['release', 'gone'] },
     });
+    expect(linear.issue(id).labelIds).toEqual([own]);
     expect(linear.complaints).toEqual([]);
   });
 });
