@@ -1,8 +1,7 @@
 import { BatonError } from '../core/baton-error.ts';
 import { type ChildEnvironment, childEnvironment, usualVariables } from '../process/child-environment.ts';
 import type { LiveProcess, StopOptions } from '../process/containment/live-process.ts';
-import type { IsolationPlan } from '../process/isolation/isolation-plan.ts';
-import type { IsolationPlace } from '../process/isolation/plan-isolation.ts';
+import type { Isolate } from '../process/isolation/plan-isolation.ts';
 import { type LaunchRequest, launch } from '../process/launch.ts';
 import type { ProcessDeps } from '../process/start-child.ts';
 import type { SessionRequest } from './agent.ts';
@@ -18,7 +17,7 @@ export interface AgentParts extends ProcessDeps {
   /** Names of variables that hold tracker secrets. They win over everything else. */
   readonly denyEnv: readonly string[];
   /** What the agent sees of the machine's files; absent: what the user sees. */
-  readonly isolate?: (place: IsolationPlace) => IsolationPlan | null;
+  readonly isolate?: Isolate;
 }
 
 /** Tells the program that its session only reads the workspace. */
@@ -64,11 +63,11 @@ async function launchContained(
   parts: AgentParts,
   maxLineBytes?: number,
 ): Promise<LiveProcess> {
-  // A daemon that was frozen must not launch an agent next to the one of the daemon that inherited the issue.
-  if (!request.isStillOurs()) throw new BatonError('claim_lost', 'The claim on the issue may be lost.');
   const { workspace, writableRoots, runId, isReadOnly = false } = request;
   const roots = isReadOnly ? { writes, reads: writableRoots } : { writes: [...writableRoots, ...writes], reads: [] };
-  const isolation = parts.isolate?.({ workspace, isReadOnly, ...roots }) ?? null;
+  const isolation = (await parts.isolate?.({ workspace, isReadOnly, ...roots })) ?? null;
+  // A daemon that was frozen must not launch an agent next to the one of the daemon that inherited the issue.
+  if (!request.isStillOurs()) throw new BatonError('claim_lost', 'The claim on the issue may be lost.');
   const env = agentEnvironment(request, parts);
   const limit = maxLineBytes === undefined ? {} : { maxLineBytes };
   return launch({ ...program, ...limit, cwd, env, runId, isolation }, parts);

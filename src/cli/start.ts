@@ -20,7 +20,6 @@ import { type LoadedWorkflow, loadWorkflow } from '../workflow/load-workflow.ts'
 import { exitCodes } from './exit-codes.ts';
 import { reportError } from './report-error.ts';
 import { LogTail } from './start/log-tail.ts';
-import { showView } from './start/show-view.ts';
 import { openTerminalWriter } from './top/terminal-writer.ts';
 
 export interface StartFlags {
@@ -77,7 +76,8 @@ export async function start(
     await using api = await openApi(apiOptions, logger, surroundings);
     const { refreshMs } = observability;
     const viewParts = { api, refreshMs, warnings, place: placeOf(workflows[0], flags) };
-    await using _view = tail === null ? null : showView({ ...viewParts, tail }, surroundings);
+    await using _view =
+      tail === null ? null : (await import('./start/show-view.ts')).showView({ ...viewParts, tail }, surroundings);
     const parts = { flags, signals, logger, logsRoot, api };
     const [first, ...more] = paths;
     if (first !== undefined && more.length === 0) return await startOne(first, parts, surroundings);
@@ -149,7 +149,6 @@ async function startOne(workflowPath: string, parts: StartParts, surroundings: S
   logger.info('baton_starting', {
     version,
     workflow: workflowPath,
-    containment: daemon.containment.containment,
     logs,
     dashboard,
   });

@@ -14,6 +14,8 @@ export const logEvents = {
   project_start_failed: 'A project failed to start.',
   project_waiting: 'A project cannot start yet. Baton tries again; the other projects run meanwhile.',
   project_close_failed: 'A project did not shut down cleanly.',
+  machine_examined:
+    'Examined how this machine contains the processes of agents, and whether it hides your other files from them.',
   orchestrator_started: 'The orchestrator has started.',
   orchestrator_stopping: 'The orchestrator is stopping.',
   daemon_id_replaced: 'The daemon id was made on another machine or is damaged; the daemon gets a new one.',

@@ -8,8 +8,9 @@ import type { AccountSettings, Settings } from '../core/settings.ts';
 import { childEnvironment, usualVariables } from '../process/child-environment.ts';
 import { absoluteElements } from '../process/find-program.ts';
 import { findHidden, type HiddenPlace } from '../process/isolation/find-hidden.ts';
-import { type IsolationPlan, type IsolationRule, isAtOrBelow } from '../process/isolation/isolation-plan.ts';
+import { type IsolationRule, isAtOrBelow } from '../process/isolation/isolation-plan.ts';
 import {
+  type Isolate as IsolateChild,
   type IsolationGround,
   type IsolationPlace,
   planIsolation,
@@ -26,8 +27,8 @@ import type { Surroundings } from './surroundings.ts';
 /** Starting git takes longer than all else that a run does before its agent starts, so runs share what it says. */
 const gitConfigurationMs = 10_000;
 
-/** Makes the view of one child from what it works on; null: it sees what the user sees. */
-export type Isolate = (place: IsolationPlace, command?: CommandPaths) => IsolationPlan | null;
+/** As `Isolate` of every child, for one that is an agent as well. */
+export type Isolate = (...of: [...Parameters<IsolateChild>, command?: CommandPaths]) => ReturnType<IsolateChild>;
 
 /** What the command of an agent names. Hidden folders win over it: Baton refuses a command that needs one. */
 interface CommandPaths {
@@ -54,7 +55,6 @@ export interface IsolationParts {
 }
 
 export interface OpenedIsolation {
-  readonly report: IsolationReport;
   readonly isolationFor: (settings: Settings) => Isolate;
   /**
    * Reads the user's git configuration again, which may have changed since the start, unless these settings hide nothing
@@ -65,10 +65,20 @@ export interface OpenedIsolation {
 
 /** For a Baton that starts nothing. */
 export const withoutIsolation: OpenedIsolation = {
-  report: { isAvailable: false, hasLayers: false, reason: null },
   isolationFor: () => () => null,
   readGitAgain: async () => {},
 };
+
+/** Isolation for callers that exist before it is opened. */
+export function whenOpened(opening: Promise<OpenedIsolation>): OpenedIsolation {
+  return {
+    isolationFor:
+      (settings) =>
+      async (...of) =>
+        (await opening).isolationFor(settings)(...of),
+    readGitAgain: async (settings) => (await opening).readGitAgain(settings),
+  };
+}
 
 interface OpeningParts extends Omit<IsolationParts, 'report' | 'gitConfiguration'> {
   readonly process: GitParts;
@@ -86,7 +96,7 @@ export async function openIsolation(parts: OpeningParts, surroundings: Surroundi
   const probeEnv = childEnvironment({ from: env, allow: usualVariables, deny: [] });
   const report = await probeIsolation(
     { env: probeEnv, clock, chance, daemonId: process.daemonId },
-    process.containment,
+    await process.containment,
   );
   const git = createGit(process);
   let configuration = '';
@@ -106,7 +116,7 @@ export async function openIsolation(parts: OpeningParts, surroundings: Surroundi
   isolationFor(settings, known, surroundings);
   if (settings.agent.isolation === 'namespaces' && report.reason !== null)
     logger.warn('isolation_limited', { is_available: report.isAvailable, reason: report.reason });
-  return { report, isolationFor: (wanted) => isolationFor(wanted, known, surroundings), readGitAgain };
+  return { isolationFor: (wanted) => isolationFor(wanted, known, surroundings), readGitAgain };
 }
 
 /** Changes with the user's own files; those that they include are read again after a while. */
@@ -182,8 +192,8 @@ function homesOf({
 /** Adds what the program of a backend needs for itself: its login and its threads, and the program. */
 export function isolationOfAgent(isolate: Isolate, ...agent: Parameters<typeof commandPaths>): Isolate {
   const command = commandPaths(...agent);
-  return (place) => {
-    const plan = isolate(place, command);
+  return async (place) => {
+    const plan = await isolate(place, command);
     if (plan === null) return plan;
     // The program would make its folders itself; isolated, it would make some that are gone at its end.
     const own = plan.rules.flatMap(({ from }) => from ?? []);

@@ -20,7 +20,7 @@ const beforeRun = { job: 'run', cause: 'revalidation' } as const;
 
 export interface RunnerComposition extends Pick<RunnerParts, 'workspacesFor' | 'checkoutFor' | 'prove' | 'toolHost'> {
   readonly process: Parameters<typeof createAgent>[2];
-  readonly isolation: Pick<OpenedIsolation, 'isolationFor' | 'readGitAgain'>;
+  readonly isolation: OpenedIsolation;
   readonly trackerFor: (settings: Settings) => Tracker;
   readonly trustFor: (settings: Settings) => TextTrust;
   readonly logger: Logger;

@@ -9,8 +9,7 @@ import type { SlotPool } from '../orchestrator/dispatch/slot-pool.ts';
 import { Orchestrator } from '../orchestrator/orchestrator.ts';
 import type { Trial } from '../orchestrator/parts.ts';
 import type { Health } from '../orchestrator/view/health.ts';
-import type { ContainmentReport } from '../process/containment/probe-containment.ts';
-import type { IsolationReport } from '../process/isolation/probe-isolation.ts';
+import { sweepDaemon } from '../process/containment/sweep.ts';
 import { presentHealth } from '../server/present-health.ts';
 import { openStore } from '../store/open-store.ts';
 import { describeLocation, parseStoreUrl } from '../store/store-url.ts';
@@ -23,7 +22,7 @@ import { WorkflowFile } from '../workflow/workflow-file.ts';
 import { refuseSharedRoot } from '../workspace/another-daemon.ts';
 import { createCheckouts } from '../workspace/git/checkout/checkouts.ts';
 import { findBackend, findTracker, workflowContext } from './adapters.ts';
-import { openIsolation, withoutIsolation } from './compose-isolation.ts';
+import { openIsolation, whenOpened, withoutIsolation } from './compose-isolation.ts';
 import { composeRunner, openTools } from './compose-runner.ts';
 import { composeWorkspaces, salvageFor, warnOfRepository } from './compose-workspaces.ts';
 import { connectDaemon } from './daemon-connections.ts';
@@ -63,9 +62,6 @@ export interface DaemonOptions {
 /** All modules composed for one workflow file. */
 export interface Daemon extends AsyncDisposable {
   readonly orchestrator: Orchestrator;
-  readonly containment: ContainmentReport;
-  /** What this machine can do to isolate agents. */
-  readonly isolation: IsolationReport;
   /** The board of the current workflow; rejects when its tracker is not the board. */
   board(): Board;
   /** The id of the issue that a person names, on Baton's own board; for another tracker the name itself. */
@@ -96,15 +92,24 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const place = statePlace(workflowPath, settings, options.stateDir, surroundings);
   const { stateDir } = place;
   const { ownerId, markerId, isStillOurs } = takeIdentity(opened, stateDir, options, surroundings);
-  // Their programs run while the store opens.
-  const probing = probeMachine(surroundings, markerId).then(async (containment) => {
-    const process = { clock, containment: containment.containment, daemonId: markerId, daemonEnv: surroundings.env };
-    const isolation = isDaemon
-      ? await openIsolation({ process, settings, workflowPath, stateDir, logger }, surroundings)
-      : withoutIsolation;
-    return { containment, process, isolation };
-  });
-  probing.catch(() => {});
+  // First of all, because the programs that examine the machine have the same marker. They run while the store opens and
+  // the tracker is read; every other program waits for them.
+  const swept = isDaemon ? sweepDaemon(markerId, { clock }) : Promise.resolve({ ended: 0, left: [] });
+  const containment = swept.then(async () => (await probeMachine(surroundings, markerId)).containment);
+  const process = { clock, containment, daemonId: markerId, daemonEnv: surroundings.env };
+  const isolation = isDaemon
+    ? whenOpened(openIsolation({ process, settings, workflowPath, stateDir, logger }, surroundings))
+    : withoutIsolation;
+  const { isolationFor } = isolation;
+  const examine = async (): Promise<void> => {
+    const place = { workspace: settings.workspace.root, writes: [], reads: [] };
+    const isBare = (await isolationFor(settings)(place)) === null;
+    logger.info('machine_examined', { containment: await containment, isolated: !isBare });
+    if (surroundings.uid === 0 && isBare) logger.warn('runs_as_root');
+  };
+  const mayStart = isDaemon ? examine() : containment.then(() => {});
+  // If it rejects, so does the start of the orchestrator.
+  mayStart.catch(() => {});
   const store = opened.use(await openStore({ url: place.storeUrl, clock, logger, mode: options.role }));
   const project = (await store.projects.ensure(settings.project.name, clock.now())).id;
   const remote = opened.use(
@@ -143,16 +148,13 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   trackerFor(settings);
   // Requests of previous daemons, and of other daemons on the store, count before the first request.
   await remote.refresh();
-  const { containment, process, isolation } = await probing;
-  const { isolationFor } = isolation;
-  const isBare = isolationFor(settings)({ workspace: settings.workspace.root, writes: [], reads: [] }) === null;
-  if (isDaemon && surroundings.uid === 0 && isBare) logger.warn('runs_as_root');
   const bounds = boundsOfBill(settings, (backend) => findBackend(backend, surroundings).reports);
   if (isDaemon && bounds.length > 0) logger.info('bill_bounded', { by: bounds.join('; ') });
   else if (isDaemon) logger.warn('bill_not_bounded');
   for (const { role, runsPerDay: runs_per_day, usdPerDay: usd_per_day } of isDaemon ? roleCosts(settings) : [])
     logger.info(`${role}_on`, { runs_per_day, usd_per_day });
-  const isIsolated = (wanted: Settings): boolean => isIsolatedFromWorkflow(isolationFor(wanted), wanted, workflowPath);
+  const isIsolated = (wanted: Settings): Promise<boolean> =>
+    isIsolatedFromWorkflow(isolationFor(wanted), wanted, workflowPath);
   const workspaceParts = { ...process, workflowPath, stateDir, logger, isolationFor };
   const { resources, workspacesFor, files } = composeWorkspaces({
     ...workspaceParts,
@@ -200,13 +202,14 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       onRunEvent: (runId, seq, event) => runEvents.publish(runId, seq, event),
       onRunEnd: ({ usage, ...run }) =>
         options.api?.metrics.runEnded({ project: settings.project.name, ...run, ...usage }),
-      processes: processesOf(markerId, resources, { clock, logger }),
+      processes: processesOf(swept, resources, { clock, logger }),
       files,
       refreshRequests: () => remote.refresh(),
       touchedAt: lastTouch(workflowPath),
       readHeadroom: (wanted) => readHeadroom(wanted, stateDir),
       pool: options.pool?.join({ wake: () => orchestrator.fillSlots() }) ?? null,
       trial: options.trial,
+      mayStart,
       onHealth: (record) => {
         if (!isDaemon) return;
         lastTick = record.tick;
@@ -260,8 +263,6 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const kept = opened.move();
   return {
     orchestrator,
-    containment,
-    isolation: isolation.report,
     board,
     issueIdOf,
     endAtOnce: () => endAllAtOnce(orchestrator, clock),

@@ -14,12 +14,16 @@ export interface OwnEditsParts {
   readonly runs: Pick<Store['runs'], 'governedFiles'>;
   readonly project: string;
   readonly logger: Logger;
-  readonly isIsolated: (settings: Settings) => boolean;
+  readonly isIsolated: (settings: Settings) => Promise<boolean>;
 }
 
 /** Whether agents, their hooks and everything that they start with this view cannot write the workflow file. */
-export function isIsolatedFromWorkflow(isolate: Isolate, { workspace }: Settings, workflowPath: string): boolean {
-  const plan = isolate({ workspace: workspace.root, writes: [], reads: [] });
+export async function isIsolatedFromWorkflow(
+  isolate: Isolate,
+  { workspace }: Settings,
+  workflowPath: string,
+): Promise<boolean> {
+  const plan = await isolate({ workspace: workspace.root, writes: [], reads: [] });
   if (plan === null) return false;
   // The file may be a link, and each end of it can be written.
   const paths = [workflowPath, realpathSync(workflowPath)];
@@ -35,7 +39,7 @@ export function isIsolatedFromWorkflow(isolate: Isolate, { workspace }: Settings
 export function takeOwnEdits({ source, runs, project, logger, isIsolated }: OwnEditsParts): () => void {
   const decide = async (): Promise<void> => {
     const { workflow, waiting } = source.read();
-    if (waiting === undefined || !isIsolated(workflow.settings) || isBehindLink(workflow.path)) return;
+    if (waiting === undefined || isBehindLink(workflow.path) || !(await isIsolated(workflow.settings))) return;
     const names = [basename(workflow.path)];
     const published = await runs.governedFiles(project);
     if (!published.some((file) => file === null || isNamed(file, names))) source.takeWaiting(waiting.revision);

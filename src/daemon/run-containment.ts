@@ -6,7 +6,7 @@ import type { Processes } from '../orchestrator/parts.ts';
 import { childEnvironment, usualVariables } from '../process/child-environment.ts';
 import { isAlive } from '../process/containment/is-alive.ts';
 import { type ContainmentReport, probeContainment } from '../process/containment/probe-containment.ts';
-import { endRunsAtOnce, sweepDaemon, sweepRun } from '../process/containment/sweep.ts';
+import { endRunsAtOnce, type Swept, sweepRun } from '../process/containment/sweep.ts';
 import { probeIsolation } from '../process/isolation/probe-isolation.ts';
 import { clearAfterRestart, type WorkspaceResources } from '../workspace/workspace-resources.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -30,16 +30,17 @@ export async function canIsolate(surroundings: Surroundings): Promise<boolean> {
   return (await probeIsolation({ env, clock, chance, daemonId }, containment)).isAvailable;
 }
 
-/** What this machine can do with the processes that carry this daemon's marker. */
+/** What this machine can do with the processes of runs. */
 export function processesOf(
-  daemonId: string,
+  /** What was ended of the processes of previous daemons. */
+  swept: Promise<Swept>,
   resources: WorkspaceResources,
   { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
 ): Processes {
   const deps = { clock };
   return {
     endLeftovers: async () => {
-      const ended = await sweepDaemon(daemonId, deps);
+      const ended = await swept;
       // Only now, when no process writes there any more.
       await clearAfterRestart(resources, logger);
       return ended;

@@ -76,6 +76,8 @@ export interface OrchestratorParts extends Omit<BaseParts, 'leaseMs' | 'notify' 
   /** Called for each run that has ended. Must be quick and must not throw. */
   readonly onRunEnd?: (run: EndedRun) => void;
   readonly onHealth: (health: Health) => void;
+  /** Resolves when programs may start; until then only the tracker is read. If it rejects, so does the start. */
+  readonly mayStart?: Promise<void>;
 }
 
 /** What the parts need from the orchestrator. */

@@ -114,7 +114,7 @@ export class Orchestrator {
   }
 
   async #start(): Promise<void> {
-    const { logger, source, clock, lease, own } = this.#all;
+    const { logger, source, clock, lease, own, mayStart } = this.#all;
     logger.info('orchestrator_started');
     for (const limit of limitsSwitchedOff(source.read().workflow.settings)) logger.warn('limit_off', { limit });
     lease.start();
@@ -123,10 +123,13 @@ export class Orchestrator {
     // Commands from the time without a daemon come before anything starts; a slow tracker does not delay this for long.
     await within(clock, commandsFirstMs, this.#commands.drain());
     if (this.#stop.signal.aborted) return;
-    this.#isStarted = true;
     await this.#jobs.start();
+    await mayStart;
+    if (this.#stop.signal.aborted) return;
+    this.#isStarted = true;
     own('cleanup', cleanAtStart(this.#all));
-    this.refresh();
+    this.#ticks.ask();
+    this.fillSlots();
   }
 
   /** The store was restored to an earlier moment: its content is valid, except for the runs in progress. */
@@ -179,11 +182,11 @@ export class Orchestrator {
   }
 
   #tickAndPoll(): void {
-    // During the start this request becomes the first tick: nothing may begin before it.
-    if (this.#stop.signal.aborted || !this.#isStarted) return;
+    if (this.#stop.signal.aborted) return;
     const isLocal = trackerNow(this.#all)?.isLocal === true;
     this.#jobs.ask('tracker_poll', { atLeastMs: isLocal ? 0 : pollAgainMs });
-    this.#ticks.ask();
+    // During the start this request becomes the first tick: nothing may begin before it.
+    if (this.#isStarted) this.#ticks.ask();
   }
 
   /** A shared slot was freed: a known candidate may use it. */

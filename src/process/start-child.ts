@@ -12,8 +12,8 @@ import { type ProgramRequest, spawnProgram } from './spawn-program.ts';
 /** Dependencies that vary with the machine. */
 export interface ProcessDeps {
   readonly clock: Clock;
-  /** The result of `probeContainment`. */
-  readonly containment: Containment;
+  /** The result of `probeContainment`. A program waits for one that is not known yet. */
+  readonly containment: Containment | Promise<Containment>;
   /** Exported as BATON_DAEMON_ID: the same after each restart, and different for every daemon. */
   readonly daemonId: string;
 }
@@ -34,7 +34,8 @@ export interface StartedChild extends Omit<LiveProcess, 'lines'> {
 const defaultStderrTailBytes = 16 * 1024;
 
 /** Starts a program and connects its input, its outputs, its exit and `stop`. */
-export async function startChild(request: ChildRequest, deps: ProcessDeps): Promise<StartedChild> {
+export async function startChild(request: ChildRequest, given: ProcessDeps): Promise<StartedChild> {
+  const deps = { ...given, containment: await given.containment };
   const { clock } = deps;
   const child = await spawnProgram(request, deps, request.stdin === 'none' ? 'ignore' : 'pipe');
   // No `await` before this: until the event loop turns, Node has not reaped the child, so the pid is still its own and

@@ -1,8 +1,7 @@
 import type { Logger } from '../core/logger.ts';
 import type { HookSettings, WorkspaceSettings } from '../core/settings.ts';
 import type { Redactor } from '../core/text/redact.ts';
-import type { IsolationPlan } from '../process/isolation/isolation-plan.ts';
-import type { IsolationPlace } from '../process/isolation/plan-isolation.ts';
+import type { Isolate } from '../process/isolation/plan-isolation.ts';
 import type { ProcessDeps } from '../process/start-child.ts';
 import type { Checkouts } from './git/checkout/checkout.ts';
 import type { CheckoutsParts } from './git/checkout/checkouts.ts';
@@ -22,7 +21,7 @@ export interface LocalWorkspaceParts extends ProcessDeps {
   /** Removes secrets from what hooks print; absent: it knows none. */
   readonly redactor?: Redactor;
   /** What hooks see of the machine's files; absent: what the user sees. */
-  readonly isolate?: (place: IsolationPlace) => IsolationPlan | null;
+  readonly isolate?: Isolate;
   readonly resources: WorkspaceResources;
   /** The complete command line that restores saved work. */
   readonly restoreCommand: (name: string) => string;

@@ -121,13 +121,13 @@ async function sceneOf(
   const daemonEnv = { PATH: process.env.PATH, HOME: home, ...(where === 'elsewhere' ? { [variable]: folder } : {}) };
   const parts = { clock: systemClock, daemonId: systemChance.id(), daemonEnv };
   const isolate = await isolatedAs(backend, base, parts);
-  const run = (script: string, cwd = workspace) =>
+  const run = async (script: string, cwd = workspace) =>
     runToEnd(
       {
         ...{ command: '/bin/sh', args: ['-c', script, 'sh', named, base], cwd, timeoutMs: 60_000 },
         env: { PATH: process.env.PATH ?? '', HOME: home },
         runId: systemChance.id(),
-        isolation: isolate({ workspace: cwd, writes: [], reads: [] }),
+        isolation: await isolate({ workspace: cwd, writes: [], reads: [] }),
       },
       { ...parts, containment: 'user_pid_namespace' },
     );

@@ -1,6 +1,7 @@
 // @module-tag one-way
 import { lstatSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Clock } from '../../src/clock/clock.ts';
 import type { Logger } from '../../src/core/logger.ts';
@@ -103,16 +104,16 @@ it.each([
   expect(cause?.reason).toContain(words);
 });
 
-it('a view isolates agents from the workflow file unless a folder above the file may be written', () => {
+it('a view isolates agents from the workflow file unless a folder above the file may be written', async () => {
   const folder = scratchFolder();
   const file = path.join(folder, 'WORKFLOW.md');
   writeFileSync(file, '');
   const isIsolated = (...rules: IsolationRule[]) =>
     isIsolatedFromWorkflow(() => isolationPlan(rules), settings(), file);
-  expect(isIsolatedFromWorkflow(() => null, settings(), file)).toBe(false);
-  expect(isIsolated({ path: '/', access: 'read' })).toBe(true);
-  expect(isIsolated({ path: folder, access: 'write' })).toBe(false);
-  expect(isIsolated({ path: folder, access: 'write' }, { path: file, access: 'read' })).toBe(true);
+  expect(await isIsolatedFromWorkflow(() => null, settings(), file)).toBe(false);
+  expect(await isIsolated({ path: '/', access: 'read' })).toBe(true);
+  expect(await isIsolated({ path: folder, access: 'write' })).toBe(false);
+  expect(await isIsolated({ path: folder, access: 'write' }, { path: file, access: 'read' })).toBe(true);
 });
 
 describe('a change of the workflow file where agents are isolated from it', () => {
@@ -135,7 +136,7 @@ describe('a change of the workflow file where agents are isolated from it', () =
       return found;
     };
     onTestFinished(
-      takeOwnEdits({ source: workflow, runs: { governedFiles }, project, logger, isIsolated: () => isIsolated }),
+      takeOwnEdits({ source: workflow, runs: { governedFiles }, project, logger, isIsolated: async () => isIsolated }),
     );
     return {
       folder,
@@ -153,8 +154,9 @@ describe('a change of the workflow file where agents are isolated from it', () =
       /** The hook that is in force after Baton read the file. */
       hook: async () => {
         workflow.read();
+        await setImmediate();
         await Promise.all(decided);
-        await Promise.resolve();
+        await setImmediate();
         return workflow.read().workflow.settings.hooks.beforeRun;
       },
       waits: () => workflow.read().waiting?.settings.map(({ key }) => key) ?? [],

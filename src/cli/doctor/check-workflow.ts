@@ -161,7 +161,7 @@ async function checkAgent(
   try {
     isolate = (await openIsolation(places, surroundings)).isolationFor(settings);
     for (const account of settings.agent.accounts.filter((each) => each.backend === backend.name))
-      isolate({ workspace: cwd, reads: [], writes: [] }, commandPaths(backend, settings, account, surroundings));
+      await isolate({ workspace: cwd, reads: [], writes: [] }, commandPaths(backend, settings, account, surroundings));
   } catch (error) {
     return [failedBy('isolation', error)];
   }

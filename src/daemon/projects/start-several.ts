@@ -76,7 +76,7 @@ export function startSeveral(parts: SeveralParts, surroundings: Surroundings): P
           surroundings,
         );
         failures.first();
-        named.info('project_starting', { workflow, containment: daemon.containment.containment });
+        named.info('project_starting', { workflow });
         const how = await runDaemon(daemon, own, () => {
           once.logAll();
           onStarted();

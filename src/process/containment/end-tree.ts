@@ -1,8 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
+import type { Clock } from '../../clock/clock.ts';
 import type { ChildStdin } from '../child-stdin.ts';
 import type { OutputChunks } from '../output/output-chunks.ts';
 import type { StderrTail } from '../output/stderr-tail.ts';
-import type { ProcessDeps } from '../start-child.ts';
+import type { Containment } from './containment.ts';
 import type { StopOptions, StopReport } from './live-process.ts';
 import { signalGroup } from './send-signal.ts';
 import { climbStopLadder } from './stop-ladder.ts';
@@ -28,7 +29,11 @@ const lastStderrMs = 1000;
  * exits with a code only after the kernel has ended everything inside. Killed by a signal it may be gone first, so then
  * the sweep waits for the rest.
  */
-export async function endTree(tree: ProcessTree, deps: ProcessDeps, options: StopOptions): Promise<StopReport> {
+export async function endTree(
+  tree: ProcessTree,
+  deps: { readonly clock: Clock; readonly containment: Containment },
+  options: StopOptions,
+): Promise<StopReport> {
   // A program that waits for its output to be read could not end by itself.
   tree.chunks.discardIfUnread();
   const hasExited = (): boolean => tree.child.exitCode !== null || tree.child.signalCode !== null;

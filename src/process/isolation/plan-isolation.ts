@@ -44,6 +44,9 @@ export interface IsolationPlace {
   readonly home?: { readonly folders: readonly string[]; readonly parts: readonly IsolationRule[] };
 }
 
+/** The view of a child from what it works on; null: it sees what the user sees. */
+export type Isolate = (place: IsolationPlace) => IsolationPlan | null | Promise<IsolationPlan | null>;
+
 /** The view of one child. */
 export function planIsolation(ground: IsolationGround, place: IsolationPlace): IsolationPlan {
   const homes = homesIn(ground);

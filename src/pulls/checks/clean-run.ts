@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { CheckResult } from '../../core/pull/pull-request.ts';
 import type { RepositorySettings } from '../../core/settings.ts';
 import type { IsolationPlan } from '../../process/isolation/isolation-plan.ts';
-import type { IsolationPlace } from '../../process/isolation/plan-isolation.ts';
+import type { Isolate } from '../../process/isolation/plan-isolation.ts';
 import { deleteTree } from '../../workspace/delete-tree.ts';
 import { reasonOf } from '../../workspace/file-system.ts';
 import type { Git } from '../../workspace/git/git.ts';
@@ -18,7 +18,7 @@ export interface CleanRunParts extends ScriptParts {
   readonly git: Git;
   readonly places: GitPlaces;
   /** What a command sees of the machine; absent: what the user sees. */
-  readonly isolate?: (place: IsolationPlace) => IsolationPlan | null;
+  readonly isolate?: Isolate;
   readonly signal: AbortSignal;
 }
 
@@ -64,7 +64,7 @@ export async function openCleanRun(parts: CleanRunParts, about: CleanRunAbout): 
   try {
     const common = await findCommonDirectory(git, repo.location);
     const objects = await checkoutCommit(git, { folder, common, commit: about.commit, signal });
-    const isolation = parts.isolate?.({ workspace: folder, writes: [], reads: objects }) ?? null;
+    const isolation = (await parts.isolate?.({ workspace: folder, writes: [], reads: objects })) ?? null;
     return {
       run: (command) => runOne(command, parts, about, folder, isolation),
       [Symbol.asyncDispose]: remove,
