@@ -6,7 +6,7 @@ const longestCell = 2_000;
 /** The most code units of one character on the screen: a base character with its combining marks. */
 const longestCharacter = 8;
 
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+let segmenter: Intl.Segmenter | undefined;
 
 /** Characters that take two columns of a terminal: full-width East Asian characters, and emoji. */
 const wide =
@@ -66,6 +66,7 @@ export function isPlain(text: string): boolean {
 
 /** The characters as a reader counts them. */
 export function graphemesOf(text: string): string[] {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 

@@ -37,5 +37,5 @@ export async function connectDaemon(
   makeSocketFolder(place.stateDir, surroundings.tmpDir);
   const { clock, chance } = surroundings;
   const socket = opened.use(await openLocalSocket({ path: place.socket, clock, chance, logger }));
-  socket.mount('/', api.app);
+  socket.mount('/', api.routes);
 }

@@ -30,10 +30,13 @@ export interface Listener extends ServedRoutes {
 
 export interface ServedRoutes extends AsyncDisposable {
   /** Adds routes below a path, at any time. Mounting the same path again replaces its routes. */
-  mount(path: string, routes: Hono): void;
+  mount(path: string, routes: Routes): void;
   /** Cuts all connections. Closing twice does nothing more. */
   close(): Promise<void>;
 }
+
+/** Routes, or what loads them on the first request. */
+export type Routes = Hono | (() => Promise<Hono>);
 
 export interface ListenerAddress {
   readonly host: string;
@@ -105,12 +108,16 @@ export async function serveHttp<A extends { readonly rule: HostRule }>(
   isLocal = false,
 ): Promise<Omit<A, 'rule'> & ServedRoutes> {
   const { logger } = options;
-  const mounted = new Map<string, Hono>();
-  let app = new Hono();
+  const mounted = new Map<string, Routes>();
+  let app: Promise<Hono> | null = null;
   const load = async (): Promise<(request: IncomingMessage, response: ServerResponse) => Promise<void>> => {
     // On the first request: it loads the HTTP client of Node, for `Request` and `Response`, which takes 14 MB.
     const { getRequestListener, RequestError } = await import('@hono/node-server');
-    return getRequestListener((request, bindings) => app.fetch(request, { ...bindings, isLocal }), {
+    const answer = async (request: Request, bindings: object): Promise<Response> => {
+      app ??= compose(mounted, rule, options, isLocal);
+      return (await app).fetch(request, { ...bindings, isLocal });
+    };
+    return getRequestListener(answer, {
       // The daemon's own requests use the global `Request` and `Response`, which must stay unchanged.
       overrideGlobalObjects: false,
       errorHandler: (error) => (error instanceof RequestError ? refuse('bad_request', atEnd) : failed(error, options)),
@@ -140,7 +147,6 @@ export async function serveHttp<A extends { readonly rule: HostRule }>(
   keepConnections(server, { ...usualConnections, ...options.connections });
   const { rule, ...bound } = await bind(server);
   server.on('error', (error) => logger.warn('listener_error', { error }));
-  app = compose(mounted, rule, options, isLocal);
   const close = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     server.closeAllConnections();
@@ -151,7 +157,7 @@ export async function serveHttp<A extends { readonly rule: HostRule }>(
     mount: (path, routes) => {
       mounted.set(path, routes);
       // An app takes no more routes once it has served a request, so build a new one.
-      app = compose(mounted, rule, options, isLocal);
+      app = null;
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -193,7 +199,12 @@ function why(cause: unknown): string {
   return cause instanceof Error && 'code' in cause ? ` (${cause.code})` : '';
 }
 
-function compose(mounted: ReadonlyMap<string, Hono>, rule: HostRule, options: ServerOptions, isLocal: boolean): Hono {
+async function compose(
+  mounted: ReadonlyMap<string, Routes>,
+  rule: HostRule,
+  options: ServerOptions,
+  isLocal: boolean,
+): Promise<Hono> {
   const { logger, clock } = options;
   const app = new Hono();
   app.use(async (context, next) => {
@@ -221,7 +232,7 @@ function compose(mounted: ReadonlyMap<string, Hono>, rule: HostRule, options: Se
         refuse('method_not_allowed', { headers: { allow: methods.join(', ') } }),
     }),
   );
-  for (const [path, routes] of mounted) app.route(path, routes);
+  for (const [path, routes] of mounted) app.route(path, typeof routes === 'function' ? await routes() : routes);
   app.notFound(() => refuse('not_found'));
   app.onError((error, context) => {
     // A client that disconnects during its own request is not a failure of Baton.

@@ -115,12 +115,17 @@ interface ToolDefinition<Input> {
 /** Builds a tool from its definition: the schema describes the input to the agent, and checks it. */
 export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
   const { name, description, changesTracker } = definition;
+  let inputSchema: Tool['inputSchema'] | undefined;
   return {
     name,
     description,
     changesTracker,
     timeLimitMs: definition.waitsForPerson === true ? null : (definition.timeLimitMs ?? timeLimitMs),
-    inputSchema: z.toJSONSchema(definition.input, { io: 'input' }),
+    // For the first run that is offered it: this takes longer than all else that a tool needs at the start.
+    get inputSchema() {
+      inputSchema ??= z.toJSONSchema(definition.input, { io: 'input' });
+      return inputSchema;
+    },
     call: async (input, context, ask) => {
       const parsed = definition.input.safeParse(input ?? {});
       if (parsed.success) return { success: true, output: await definition.run(parsed.data, context, ask) };

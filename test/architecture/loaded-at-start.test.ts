@@ -19,7 +19,12 @@ const neededAtStart = [
 
 /** Files of ours that wait as well, for what they load. */
 const waiting = [
-  ...['src/http/undici-transport.ts', 'src/server/api/metrics.ts', 'src/server/mcp-endpoint.ts'],
+  ...[
+    'src/http/undici-transport.ts',
+    'src/server/api/create-api.ts',
+    'src/server/api/metrics.ts',
+    'src/server/mcp-endpoint.ts',
+  ],
   ...['src/store/postgres/open-postgres.ts', 'src/cli/dry-run.ts'],
 ];
 

@@ -10,7 +10,7 @@ import type { Settings } from '../../core/settings.ts';
 import { createPeerFinder } from '../../process/sockets/socket-peer.ts';
 import { listenerUid } from '../../process/sockets/socket-table.ts';
 import { type ApiProjects, createApiProjects } from '../../server/api/api-project.ts';
-import { createApi } from '../../server/api/create-api.ts';
+import type { Api } from '../../server/api/create-api.ts';
 import { createIdentify } from '../../server/api/identify.ts';
 import type { Metrics } from '../../server/api/metrics.ts';
 import { type Listener, type ListenerAddress, openListener } from '../../server/listener.ts';
@@ -22,8 +22,8 @@ import type { Surroundings } from '../surroundings.ts';
 
 /** The API of this Baton, for all its projects. */
 export interface OpenedApi extends AsyncDisposable {
-  /** The routes, to be served on local sockets as well. */
-  readonly app: Hono;
+  /** The routes, to be served on local sockets as well. They are loaded with the first request. */
+  readonly routes: () => Promise<Hono>;
   /** Null where `server.enabled` is false. */
   readonly address: ListenerAddress | null;
   readonly projects: ApiProjects;
@@ -71,17 +71,24 @@ export async function openApi(
   const proofs = opened.use(await openLocalProofs(findPeer, logger));
   const identify = createIdentify({ tokens, isLoopback, userName, findPeer, proofs, logger });
   const parts = { projects, clock, chance, logger, metrics, identify, proofs };
-  const api = createApi({
-    ...parts,
-    version: surroundings.version,
-    dashboardFolder: fileURLToPath(surroundings.dashboardFolder),
-  });
-  opened.defer(() => api.close());
-  listener?.mount('/', api.app);
-  const own = new Hono().route('/', api.app).onError((error) => {
-    logger.error('request_failed', { error });
-    return refuse('internal_error');
-  });
+  let loading: Promise<Api & { readonly own: Hono }> | undefined;
+  const load = async (): Promise<Api & { readonly own: Hono }> => {
+    const { createApi } = await import('../../server/api/create-api.ts');
+    const dashboardFolder = fileURLToPath(surroundings.dashboardFolder);
+    const api = createApi({ ...parts, version: surroundings.version, dashboardFolder });
+    const own = new Hono().route('/', api.app).onError((error) => {
+      logger.error('request_failed', { error });
+      return refuse('internal_error');
+    });
+    return { ...api, own };
+  };
+  const loaded = (): ReturnType<typeof load> => {
+    loading ??= load();
+    return loading;
+  };
+  const routes = async (): Promise<Hono> => (await loaded()).app;
+  opened.defer(async () => (await loading)?.close());
+  listener?.mount('/', routes);
   if (listener !== null && port === undefined && server.port === null) {
     // Only once there is a project: a Baton that cannot start must leave no file behind.
     const unwatch = projects.onChange(() => {
@@ -91,12 +98,12 @@ export async function openApi(
   }
   const kept = opened.move();
   return {
-    app: api.app,
+    routes,
     address: listener?.address ?? null,
     projects,
     metrics,
     delay,
-    send: inProcess(async (request) => own.fetch(request, { isLocal: true, isOwn: true })),
+    send: inProcess(async (request) => (await loaded()).own.fetch(request, { isLocal: true, isOwn: true })),
     knowDaemon: (daemonId) => void daemonIds.add(daemonId),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

@@ -25,8 +25,16 @@ type Verdict = Omit<ContainmentCheck, 'name'>;
 /** The checks that must pass inside a pid namespace before Baton runs agents in one, in their order. */
 export const namespaceChecks: Readonly<Record<string, (trial: Trial) => Promise<Verdict>>> = {
   async exit_code(trial) {
-    const { code, stderr } = await trial.inside('exit 7');
-    return verdict(code === 7, 'A program runs in the namespace and Baton receives its exit code.', stderr);
+    const { code, stderr } = await trial.inside('touch owned; exit 7');
+    const owner = await stat(path.join(trial.folder, 'owned')).then(
+      ({ uid }) => uid,
+      () => null,
+    );
+    return verdict(
+      code === 7 && owner === process.geteuid?.(),
+      'A program runs in the namespace, its files belong to the user that runs Baton, and Baton receives its exit code.',
+      stderr,
+    );
   },
 
   async terminate(trial) {
@@ -40,19 +48,6 @@ export const namespaceChecks: Readonly<Record<string, (trial: Trial) => Promise<
       'setsid sh -c "touch started; exec sleep 60" & while [ ! -e started ]; do sleep 0.01; done',
     );
     return verdict(code === 0 && survivors === 0, 'Processes that a program leaves behind end with it.', stderr);
-  },
-
-  async file_ownership(trial) {
-    const { stderr } = await trial.inside('touch owned');
-    const owner = await stat(path.join(trial.folder, 'owned')).then(
-      ({ uid }) => uid,
-      () => null,
-    );
-    return verdict(
-      owner === process.geteuid?.(),
-      'Files created in the namespace belong to the user that runs Baton.',
-      stderr,
-    );
   },
 
   commit: (trial) =>
@@ -74,19 +69,18 @@ export const namespaceChecks: Readonly<Record<string, (trial: Trial) => Promise<
   bubblewrap: (trial) =>
     asGoodAsOutside(
       trial,
-      'bwrap --unshare-user --unshare-pid --ro-bind / / --dev /dev --proc /proc true',
-      'Bubblewrap works in the namespace.',
+      '! command -v bwrap >/dev/null || bwrap --unshare-user --unshare-pid --ro-bind / / --dev /dev --proc /proc true',
+      'Bubblewrap works in the namespace, where it is installed.',
     ),
 };
 
 /** Passes when the script does not work outside of the namespace either: then a namespace loses nothing. */
 async function asGoodAsOutside(trial: Trial, script: string, claim: string): Promise<Verdict> {
-  const outside = await trial.outside(script, await mkdtemp(path.join(trial.folder, 'outside-')));
-  if (outside.code !== 0) {
-    return { ok: true, detail: `Skipped: it does not work outside of a namespace either (${reason(outside.stderr)}).` };
-  }
   const inside = await trial.inside(script, await mkdtemp(path.join(trial.folder, 'inside-')));
-  return verdict(inside.code === 0, claim, inside.stderr);
+  if (inside.code === 0) return verdict(true, claim);
+  const outside = await trial.outside(script, await mkdtemp(path.join(trial.folder, 'outside-')));
+  if (outside.code === 0) return verdict(false, claim, inside.stderr);
+  return { ok: true, detail: `Skipped: it does not work outside of a namespace either (${reason(outside.stderr)}).` };
 }
 
 function verdict(ok: boolean, claim: string, stderr = ''): Verdict {

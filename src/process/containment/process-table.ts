@@ -26,6 +26,8 @@ interface ProcessStat {
   readonly isDead: boolean;
   /** Its first thread has ended, but other threads are alive. */
   readonly isHeadless: boolean;
+  /** A thread of the kernel has no environment. */
+  readonly isKernel: boolean;
   readonly parentPid: number;
   readonly session: number;
   readonly startTime: number;
@@ -83,20 +85,21 @@ function readProcess(pid: number): ProcessEntry | null {
   const stat = readStat(pid);
   if (stat === null || stat.isDead) return null;
   const { parentPid, session, startTime } = stat;
-  const variables = environmentOf(pid, stat.isHeadless);
+  const variables = stat.isKernel ? '' : environmentOf(pid, stat.isHeadless);
   const markers = { runId: markerIn(runMarker, variables), daemonId: markerIn(daemonMarker, variables) };
   return { pid, parentPid, session, startTime, ...markers };
 }
 
 /**
- * proc(5): `pid (name) state ppid pgrp session …`, field 20 is the number of threads, field 22 the start time. The name
- * may contain spaces and `)`. A process whose first thread has ended is shown as a zombie while other threads run.
+ * proc(5): `pid (name) state ppid pgrp session …`, field 9 has the flags, field 20 is the number of threads, field 22 the
+ * start time. The name may contain spaces and `)`. A process whose first thread has ended is shown as a zombie while other threads run.
  */
 function parseStat(text: string): ProcessStat {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const isHeadless = fields[0] === 'Z' && Number(fields[17]) > 1;
   return {
     isHeadless,
+    isKernel: (Number(fields[6]) & kernelThread) !== 0,
     isDead: fields[0] === 'X' || (fields[0] === 'Z' && !isHeadless),
     parentPid: Number(fields[1]),
     session: Number(fields[3]),
@@ -104,24 +107,33 @@ function parseStat(text: string): ProcessStat {
   };
 }
 
+/** `PF_KTHREAD` of the kernel's `sched.h`. */
+const kernelThread = 0x0020_0000;
+
 /** Empty for a process of another user, and for one that hides its environment (ssh-agent). */
-function environmentOf(pid: number, isHeadless: boolean): readonly string[] {
+function environmentOf(pid: number, isHeadless: boolean): string {
   if (!isHeadless) return readVariables(`/proc/${pid}/environ`);
   // A thread that has ended shows no environment. Every other thread shows that of the process.
   const thread = listNumbers(`/proc/${pid}/task`).find((each) => each !== pid);
   return readVariables(`/proc/${pid}/task/${thread}/environ`);
 }
 
-function readVariables(file: string): readonly string[] {
+/** The variables as the kernel shows them, each with a NUL before it. */
+function readVariables(file: string): string {
   try {
-    return readFileSync(file, 'utf8').split('\0');
+    return `\0${readFileSync(file, 'latin1')}`;
   } catch {
-    return [];
+    return '';
   }
 }
 
-function markerIn(name: string, variables: readonly string[]): string | null {
-  return variables.find((variable) => variable.startsWith(`${name}=`))?.slice(name.length + 1) || null;
+/** A marker is ASCII. */
+function markerIn(name: string, variables: string): string | null {
+  const at = variables.indexOf(`\0${name}=`);
+  if (at < 0) return null;
+  const from = at + name.length + 2;
+  const end = variables.indexOf('\0', from);
+  return variables.slice(from, end < 0 ? undefined : end) || null;
 }
 
 function listNumbers(folder: string): number[] {
