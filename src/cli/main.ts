@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { systemChance } from '../clock/system-chance.ts';
@@ -28,7 +28,6 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   homeDir: homedir(),
   accountHome: accountHome(),
   tmpDir: tmpdir(),
-  // Only `baton init` asks for it, and reading it takes longer than all else here.
   get timeZone() {
     return timeZone();
   },
@@ -76,6 +75,18 @@ function userName(): string {
 
 /** A machine may have a time zone without a name; then UTC applies. */
 function timeZone(): string {
+  const linked = process.env.TZ === undefined ? linkedTimeZone() : null;
+  if (linked !== null) return linked;
   const name: string | undefined = Intl.DateTimeFormat().resolvedOptions().timeZone;
   return name === undefined || name === 'Etc/Unknown' ? 'UTC' : name;
+}
+
+/** The zone that a link names; null: `Intl` has to find it, which takes 12 ms and 5 MB. */
+function linkedTimeZone(): string | null {
+  try {
+    const name = /\/zoneinfo\/([A-Z][\w+-]*(?:\/[A-Z][\w+-]*)*)$/.exec(readlinkSync('/etc/localtime'))?.[1] ?? null;
+    return name === 'Etc/UTC' ? 'UTC' : name;
+  } catch {
+    return null;
+  }
 }

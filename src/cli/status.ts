@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import type { PhaseOfRow } from '../client/schema/pipeline.ts';
 import type { Status } from '../client/schema/status.ts';
 import { askCommand, reviewCommand } from '../core/command/retry-command.ts';
@@ -6,9 +8,11 @@ import { phaseWords, waitWords } from '../core/pipeline/phase-standing.ts';
 import { stageWords } from '../core/run/run.ts';
 import { waitingSettingText } from '../core/settings/waiting-setting.ts';
 import { harmlessLine } from '../core/text/harmless-line.ts';
-import { connect } from '../daemon/connect.ts';
+import type { StoredStatus } from '../daemon/services/stored-status.ts';
+import { stateFolder } from '../daemon/state-folder.ts';
 import type { Surroundings } from '../daemon/surroundings.ts';
 import type { WorkplaceFlags } from '../daemon/workplace.ts';
+import { socketPath } from '../server/socket-path.ts';
 import { exitCodes } from './exit-codes.ts';
 import { timeWords } from './issue/history-words.ts';
 import { jsonLine } from './json-line.ts';
@@ -16,31 +20,48 @@ import { commandsHere } from './place-flags.ts';
 
 /** `baton status`: what the daemon is doing, or that no daemon runs, and what waits for one or for a person. */
 export async function status(flags: WorkplaceFlags & { json?: boolean }, surroundings: Surroundings): Promise<number> {
-  const { stdout } = surroundings;
-  await using connection = await connect(flags, surroundings);
-  const found = await connection.project.status();
-  const daemon = connection.isDaemon();
-  const { waiting_commands, counts } = found;
-  // The store has them without a daemon; one that the agent revises waits for no person.
-  const pulls = daemon ? [] : await connection.project.pulls({ status: 'open', limit: mostPulls });
-  const reviews = pulls.filter(({ status }) => status !== 'sent_back');
+  const { stdout, cwd, tmpDir } = surroundings;
+  const workflowPath = path.resolve(cwd, flags.workflow ?? 'WORKFLOW.md');
+  // Without a socket there is no daemon, and the store alone answers without the API, which takes longer to load.
+  const mayRun = existsSync(socketPath(stateFolder(workflowPath, flags.stateDir, surroundings), tmpDir));
+  const { status, waiting, held, pulls } = mayRun
+    ? await askApi(flags, surroundings)
+    : await (await import('../daemon/services/stored-status.ts')).storedStatus(flags, surroundings, mostPulls);
+  // One that the agent revises waits for no person.
+  const reviews = pulls.filter((pull) => pull.status !== 'sent_back');
   if (flags.json) {
-    const alone = daemon ? {} : { reviews };
-    const status = daemon ? found : null;
-    stdout.write(jsonLine({ daemon, waiting_commands, held_issues: counts.held, ...alone, status }));
+    const alone = status === null ? { reviews } : {};
+    const all = { daemon: status !== null, waiting_commands: waiting, held_issues: held, ...alone, status };
+    stdout.write(jsonLine(all));
     return exitCodes.ok;
   }
-  const waits = daemon && waiting_commands === 0 ? [] : [`${commands(waiting_commands)}.`];
-  const lines = daemon
-    ? [...describe(found), ...waits]
-    : [
-        `No daemon is running for ${connection.workflowPath}. To start one: baton start`,
-        ...waits,
-        `${issues(counts.held)} held.`,
-        ...section('for your review', reviews, (row) => reviewCommand(row.issue_identifier)),
-      ];
+  const waits = status !== null && waiting === 0 ? [] : [`${commands(waiting)}.`];
+  const lines =
+    status !== null
+      ? [...describe(status), ...waits]
+      : [
+          `No daemon is running for ${workflowPath}. To start one: baton start`,
+          ...waits,
+          `${issues(held)} held.`,
+          ...section('for your review', reviews, (row) => reviewCommand(row.issue_identifier)),
+        ];
   stdout.write(`${commandsHere(flags, surroundings)(lines.join('\n'))}\n`);
   return exitCodes.ok;
+}
+
+/** Asks the daemon, or the API on the store alone if none answers. */
+async function askApi(flags: WorkplaceFlags, surroundings: Surroundings): Promise<StoredStatus | DaemonStatus> {
+  const { connect } = await import('../daemon/connect.ts');
+  await using connection = await connect(flags, surroundings);
+  const { project } = connection;
+  const status = await project.status();
+  const common = { waiting: status.waiting_commands, held: status.counts.held };
+  if (connection.isDaemon()) return { ...common, status, pulls: [] };
+  return { ...common, status: null, pulls: await project.pulls({ status: 'open', limit: mostPulls }) };
+}
+
+interface DaemonStatus extends Omit<StoredStatus, 'status'> {
+  readonly status: Status;
 }
 
 /** The most changes that a status without a daemon lists. */
