@@ -25,6 +25,8 @@ const proposedLearning = z.object({
   origins: z.array(learningOrigin),
   /** The ids of learnings that it would replace. */
   replaces: z.array(text),
+  /** The same learnings with the texts that they have now. */
+  replaced: z.array(z.object({ id: text, text })),
   decision: z.enum(['open', 'accepted', 'refused']),
   /** The learning that it became. */
   learning: textOrNone,

@@ -7,6 +7,7 @@ import {
   taskList,
 } from '../../../client/schema/task.ts';
 import { BatonError } from '../../../core/baton-error.ts';
+import type { Learning } from '../../../core/learning/learning.ts';
 import { issuesIn, learningsIn, type Proposal, partsOf } from '../../../core/task/proposal.ts';
 import type { ProvenCommand } from '../../../core/task/setup-proposal.ts';
 import { type Task, taskKinds } from '../../../core/task/task.ts';
@@ -41,7 +42,7 @@ export function tasksRoutes(parts: ReadParts): Route[] {
       handle: async (project, { params }) => {
         const task = await project.tables.tasks.read({ project: project.id, taskId: params.task });
         if (task === null) throw new BatonError('task_not_found', `There is no task "${params.task}".`);
-        return presentTaskDetail(task, isRunning(project, task.id));
+        return presentTaskDetail(task, isRunning(project, task.id), await replacedBy(project, task));
       },
     }),
   ];
@@ -67,7 +68,13 @@ function openIn(proposal: Proposal | null): number {
   return proposal?.kind === 'setup' ? 1 : partsOf(proposal).filter(({ decision }) => decision === 'open').length;
 }
 
-function presentTaskDetail(task: Task, isRunning: boolean): TaskDetail {
+/** The learnings that those of a proposal would replace. */
+async function replacedBy({ id, tables }: ApiProject, { proposal }: Task): Promise<readonly Learning[]> {
+  const ids = new Set(learningsIn(proposal).flatMap(({ replaces }) => replaces));
+  return ids.size === 0 ? [] : (await tables.learnings.list(id)).filter((each) => ids.has(each.id));
+}
+
+function presentTaskDetail(task: Task, isRunning: boolean, replaced: readonly Learning[]): TaskDetail {
   const issues = issuesIn(task.proposal);
   return {
     ...presentTask(task, isRunning),
@@ -80,6 +87,7 @@ function presentTaskDetail(task: Task, isRunning: boolean): TaskDetail {
     })),
     learnings: learningsIn(task.proposal).map(({ origins, replaces, ...rest }, at) => ({
       ...{ number: at + 1, ...rest, replaces: [...replaces] },
+      replaced: replaced.filter(({ id }) => replaces.includes(id)).map(({ id, text }) => ({ id, text })),
       origins: origins.map(presentOrigin),
     })),
     setup: presentSetup(task.proposal),
