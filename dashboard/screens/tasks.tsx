@@ -1,33 +1,53 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { useRef } from 'preact/hooks';
 import type { StreamEvent } from '../../src/client/schema/event.ts';
 import type { Task } from '../../src/client/schema/task.ts';
 import { taskPriceText } from '../../src/client/task-price.ts';
 import { mostIntakeChars } from '../../src/core/task/task.ts';
-import { act, isSendingAt, type Spot } from '../data/connection/actions.ts';
+import type { Spot } from '../data/connection/actions.ts';
 import { useEachProject } from '../data/connection/each-project.ts';
 import { hasSeveralProjects, vitalsOf } from '../data/connection/live.ts';
-import { draftOf, keepDraft } from '../data/page/drafts.ts';
-import { isSendKey, sendKeyWords } from '../data/page/send-key.ts';
 import { ActionButton } from '../parts/shared/action-button.tsx';
 import { ActionFeedback } from '../parts/shared/action-feedback.tsx';
+import { EachProject } from '../parts/shared/each-project.tsx';
 import { EmptyLine } from '../parts/shared/empty-line.tsx';
 import { ProblemLine } from '../parts/shared/problem-line.tsx';
 import { Status, type Tone } from '../parts/shared/status.tsx';
+import { Tabs } from '../parts/shared/tabs.tsx';
 import { Text } from '../parts/shared/text.tsx';
 import { TimeAgo } from '../parts/shared/time.tsx';
 import { TaskProposals } from '../parts/tasks/task-proposals.tsx';
+import { TextForm } from '../parts/tasks/text-form.tsx';
+import { TasksLearnings } from './tasks-learnings.tsx';
 
-/** The tasks of Baton: a text for a new intake, and what the agents of the latest tasks proposed. */
+/** What agents propose outside the work on issues, and what earlier work taught. */
 export function TasksScreen(): VNode {
+  return (
+    <div class="screen tasks-screen">
+      <h1 tabIndex={-1}>Tasks</h1>
+      <Tabs
+        label="Tasks and learnings"
+        tabs={[
+          { name: 'tasks', label: 'Tasks', content: () => <TaskList /> },
+          {
+            name: 'learnings',
+            label: 'Learnings',
+            content: () => <EachProject render={(name) => <TasksLearnings project={name} />} />,
+          },
+        ]}
+      />
+    </div>
+  );
+}
+
+/** A text for a new intake, and what the agents of the latest tasks proposed. */
+function TaskList(): VNode {
   const { answers, reload } = useEachProject<{ readonly tasks: readonly Task[] }>('tasks', {
     changesWith: isAboutTasks,
     settleMs: 500,
   });
   return (
-    <div class="screen tasks-screen">
-      <h1 tabIndex={-1}>Tasks</h1>
+    <>
       {answers.value.length === 0 && <EmptyLine isAsking>Loading the tasks.</EmptyLine>}
       {answers.value.map(({ project, value, problem }) => (
         <section key={project} aria-label={`Tasks of ${project}`}>
@@ -44,7 +64,7 @@ export function TasksScreen(): VNode {
           ))}
         </section>
       ))}
-    </div>
+    </>
   );
 }
 
@@ -53,54 +73,25 @@ interface IntakeFormProps {
   readonly onBegun: () => void;
 }
 
-/** A text that an agent turns into proposed issues. It is kept as a draft until it is sent. */
+/** A text that an agent turns into proposed issues. */
 function IntakeForm({ project, onBegun }: IntakeFormProps): VNode {
-  const field = useRef<HTMLTextAreaElement>(null);
-  const draft = `intake/${project}`;
   const spot: Spot = { project, name: 'intake', stamp: '' };
-  const isSending = isSendingAt(spot);
-  const send = async (): Promise<void> => {
-    const text = field.current?.value.trim() ?? '';
-    if (text === '') return field.current?.focus();
-    if ((await act(spot, { kind: 'intake_begin', text })) === null) return;
-    keepDraft(draft, null);
-    if (field.current !== null) field.current.value = '';
-    onBegun();
-  };
   return (
-    <form
-      class="send-back"
-      data-part="intake_begin"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send();
-      }}
-    >
-      <textarea
-        ref={field}
+    <>
+      <TextForm
+        spot={spot}
+        draft={`intake/${project}`}
+        label="Text for an intake"
+        placeholder="Notes, a list, a letter of a user. An agent proposes issues; nothing is filed before you accept it."
         rows={5}
         maxLength={mostIntakeChars}
-        aria-label="Text for an intake"
-        placeholder="Notes, a list, a letter of a user. An agent proposes issues; nothing is filed before you accept it."
-        defaultValue={draftOf(draft) ?? ''}
-        readOnly={isSending}
-        onInput={({ currentTarget: { value } }) => keepDraft(draft, value === '' ? null : value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Escape') event.currentTarget.blur();
-          if (isSendKey(event)) void send();
-        }}
+        send="Propose issues"
+        note={taskPriceText('intake', vitalsOf(project))}
+        request={(text) => ({ kind: 'intake_begin', text })}
+        onDone={onBegun}
       />
-      <small data-part="price">
-        <Text text={taskPriceText('intake', vitalsOf(project))} />
-      </small>
-      <div class="actions">
-        <button type="submit" class="main" aria-disabled={isSending}>
-          Propose issues
-        </button>
-        <small class="send-key">{sendKeyWords} sends.</small>
-      </div>
       <ActionFeedback spot={spot} />
-    </form>
+    </>
   );
 }
 
@@ -137,8 +128,9 @@ function TaskCard({ project, task, onDecided }: { project: string; task: Task; o
           spot={spot}
           request={{ kind: 'task_retry', task: id }}
           label="Try again"
-          name={`Try ${id} again`}
+          name={`Try again: ${id}`}
           hint="An agent reads the same text again"
+          onDone={onDecided}
           isMain
         />
       )}
@@ -152,5 +144,6 @@ function TaskCard({ project, task, onDecided }: { project: string; task: Task; o
 function isAboutTasks(event: StreamEvent): boolean {
   if (event.name !== 'patch') return event.name === 'issue_changed';
   const { set, drop } = event.data;
-  return [set.waiting, drop.waiting, set.running, drop.running].some((rows) => rows !== undefined);
+  const { waiting, running, needs_you: proposed } = set;
+  return [waiting, drop.waiting, running, drop.running, proposed, drop.needs_you].some((rows) => rows !== undefined);
 }

@@ -19,6 +19,8 @@ interface ActionButtonProps {
   readonly isMain?: boolean;
   /** The stable name of the action, independent of its label on the page (`data-part`). */
   readonly part?: string;
+  /** Called when the command was carried out. */
+  readonly onDone?: () => void;
 }
 
 /** A second press sooner than this is a double click, not a confirmation. */
@@ -33,7 +35,7 @@ const pressAgain = 'Press again.';
  * size, so that nothing moves under the pointer.
  */
 export function ActionButton(props: ActionButtonProps): VNode {
-  const { spot, request, label, name, hint, confirm, isMain = false, part = request.kind } = props;
+  const { spot, request, label, name, hint, confirm, isMain = false, part = request.kind, onDone } = props;
   const isArmed = useSignal(false);
   const armedAt = useRef(0);
   const isSending = isSendingAt(spot);
@@ -49,7 +51,9 @@ export function ActionButton(props: ActionButtonProps): VNode {
     }
     if (confirm !== undefined && event.timeStamp - armedAt.current < doubleClickMs) return;
     disarm();
-    void act(spot, request);
+    void act(spot, request).then((done) => {
+      if (done !== null) onDone?.();
+    });
   };
   return (
     <button
