@@ -32,7 +32,7 @@ export function TasksLearnings({ project }: { readonly project: string }): VNode
     <section aria-label={`Learnings of ${project}`}>
       {problem !== null && <ProblemLine problem={problem} />}
       <LookNow project={project} />
-      <NewLearning project={project} known={all.length} onDone={reload} />
+      <NewLearning project={project} known={value?.learnings.length} onDone={reload} />
       {value === null && problem === null && <EmptyLine isAsking>Loading the learnings.</EmptyLine>}
       {value !== null && all.length === 0 && <NoLearnings />}
       {all.length > 0 && used.length === 0 && <EmptyLine>Agents get no learnings now.</EmptyLine>}
@@ -92,8 +92,8 @@ function LookNow({ project }: { readonly project: string }): VNode {
 
 interface NewLearningProps {
   readonly project: string;
-  /** How many there are. */
-  readonly known: number;
+  /** How many there are, once that is known: then the answer about the last one goes. */
+  readonly known: number | undefined;
   readonly onDone: () => void;
 }
 

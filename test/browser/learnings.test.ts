@@ -137,9 +137,13 @@ describeInChromium('learnings on the dashboard', (browser) => {
     await reads(part(page, 'out_of_use').locator('summary'), /\b1\b/);
     expect(await row('L1').isVisible()).toBe(false);
     await reads(row('L2').locator('[data-part=origins] a'), new RegExp(`^${issue}$`));
-    // What its status means.
-    await row('L2').locator('h3').hover();
-    await reads(part(page, 'tooltip'), /\S{3}/);
+    // What its status means. The row moves up when the answers to earlier commands go.
+    await expect
+      .poll(async () => {
+        await row('L2').locator('h3').hover();
+        return part(page, 'tooltip').innerText();
+      }, patient)
+      .toMatch(/\S{3}/);
 
     await pressEnterOn(part(row('L4'), 'edit'));
     await page.keyboard.press('Control+a');

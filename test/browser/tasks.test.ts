@@ -4,7 +4,7 @@ import { leaveNoPlaces } from '../cli/run-baton.ts';
 import { describeInChromium } from './chromium.ts';
 import { ask, BoardScene } from './scenes.ts';
 import { barriersOf } from './screens.ts';
-import { goToScreen, openWindow, part, patient, reads, settled } from './window.ts';
+import { goToScreen, openTab, openWindow, part, patient, reads, settled } from './window.ts';
 
 leaveNoPlaces();
 
@@ -53,6 +53,11 @@ describeInChromium('tasks on the dashboard', (browser) => {
     await phone.go('/tasks');
     await settled(phone.page);
     expect(await phone.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    expect(await barriersOf(phone.page)).toEqual([]);
+    // Without a learner there is nothing to press, and the setting is named.
+    await openTab(phone.page, 'learnings');
+    await reads(part(phone.page, 'learner_off').locator('code'), /^learner\.enabled$/);
+    expect(await part(phone.page, 'learn_begin').count()).toBe(0);
     expect(await barriersOf(phone.page)).toEqual([]);
     phone.expectNothingWrong();
   });
