@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { LearningList } from '../../src/client/schema/learning.ts';
-import { isOffered, longestLearning } from '../../src/core/learning/learning.ts';
 import { taskPriceText } from '../../src/client/task-price.ts';
+import { isOffered, longestLearning } from '../../src/core/learning/learning.ts';
 import type { Spot } from '../data/connection/actions.ts';
 import { projectPath } from '../data/connection/api.ts';
 import { useInterval } from '../data/connection/interval.ts';

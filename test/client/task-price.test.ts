@@ -21,7 +21,7 @@ describe('the price of a task', () => {
   });
 
   it('names the agent where the file has several, and nothing that only a daemon knows', () => {
-    const task_agents = { intake: 'reader', scan: 'default', setup: 'default' };
+    const task_agents = { intake: 'reader', scan: 'default', setup: 'default', learn: 'default' };
     expect(taskPriceText('intake', { today, task_agents })).toEqual(telling('"reader"'));
     expect(taskPriceText('scan', null)).not.toContain('$');
   });

@@ -74,6 +74,6 @@ function lessonsAfter({ project, store }: OwnTaskParts, tasks: readonly Task[]):
 
 function nextTask({ clock }: OwnTaskParts, tasks: readonly Task[], lessons: readonly FoundLesson[]) {
   const text = lessonsText(lessons);
-  const title = `Learn from ${Math.min(lessons.length, mostLessons)} events`;
-  return { id: nextTaskId('learn', tasks, clock.now()), kind: 'learn', title, text } as const;
+  const id = nextTaskId('learn', tasks, clock.now());
+  return { id, kind: 'learn', title: 'Learn from what happened', text } as const;
 }
