@@ -5,7 +5,7 @@ import { systemClock } from '../../src/clock/system-clock.ts';
 import { createRedactor } from '../../src/core/text/redact.ts';
 import { Secret } from '../../src/core/text/secret.ts';
 import { gitConfigurationText } from '../../src/daemon/git-configuration.ts';
-import { patchFacts, readRaw, splitPatch } from '../../src/daemon/services/diff-text.ts';
+import { patchFacts, readRaw, splitPatch } from '../../src/daemon/services/diff/diff-text.ts';
 import { createGithub } from '../../src/github/github.ts';
 import { githubAddress, readRepository, repositoryOfUrl } from '../../src/github/github-address.ts';
 import type { HttpClient } from '../../src/http/http.ts';

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
-import { createPullDiff, createWorkspaceDiff } from '../../src/daemon/services/workspace-diff.ts';
+import { createPullDiff, createWorkspaceDiff } from '../../src/daemon/services/diff/workspace-diff.ts';
 import { checkoutCommit } from '../../src/pulls/checks/checkout-commit.ts';
 import { localHost } from '../../src/pulls/local/local-host.ts';
 import { createSalvage } from '../../src/workspace/salvage/create-salvage.ts';

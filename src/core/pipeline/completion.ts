@@ -74,7 +74,7 @@ export function shortcomings(
   return [];
 }
 
-/** What an artifact itself lacks, whoever wrote it. */
+/** What an artifact itself lacks, also one that a person wrote. */
 export function contentShortcomings(
   text: string,
   { requiredSections }: Pick<Phase, 'requiredSections'>,

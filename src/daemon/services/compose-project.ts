@@ -18,12 +18,12 @@ import type { WorkspaceResources } from '../../workspace/workspace-resources.ts'
 import type { Remote } from '../remote.ts';
 import type { Surroundings } from '../surroundings.ts';
 import type { BoardWatch } from './board-watch.ts';
+import { createPublishedDiff, createPullDiff, createWorkspaceDiff, diffOfIssue } from './diff/workspace-diff.ts';
 import { healthReport } from './health-report.ts';
 import { pruneReport } from './prune-report.ts';
 import type { RunEvents } from './run-events.ts';
 import { salvageReport } from './salvage-report.ts';
 import { storedPart } from './stored-part.ts';
-import { createPublishedDiff, createPullDiff, createWorkspaceDiff, diffOfIssue } from './workspace-diff.ts';
 
 export interface ApiProjectParts {
   readonly clock: Clock;

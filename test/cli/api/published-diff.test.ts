@@ -5,7 +5,7 @@ import { type Diff, diff as diffSchema } from '../../../src/client/schema/run.ts
 import { systemClock } from '../../../src/clock/system-clock.ts';
 import type { Publication, RunEvidence } from '../../../src/core/run/run-evidence.ts';
 import type { RepositorySettings } from '../../../src/core/settings.ts';
-import { createPublishedDiff, diffOfIssue } from '../../../src/daemon/services/workspace-diff.ts';
+import { createPublishedDiff, diffOfIssue } from '../../../src/daemon/services/diff/workspace-diff.ts';
 import { folderName } from '../../../src/workspace/git/git-places.ts';
 import { runStart } from '../../conformance/store.ts';
 import { scratchStore } from '../../fake/scratch-store.ts';

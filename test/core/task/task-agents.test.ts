@@ -10,12 +10,12 @@ it.each([
   [
     'a section names one',
     `${agents}\nintake: {agent: reader}`,
-    { intake: 'reader', scan: 'default', setup: 'default' },
+    { intake: 'reader', scan: 'default', setup: 'default', learn: 'default' },
   ],
   [
     'the state chooses one',
     `${agents}\nagent: {by_state: {Todo: other}}\nsetup: {agent: default}`,
-    { intake: 'other', scan: 'other', setup: 'default' },
+    { intake: 'other', scan: 'other', setup: 'default', learn: 'other' },
   ],
 ])('names the agent of each kind of task where %s', (_where, text, expected) => {
   expect(taskAgents(givenMemory(text).settings)).toEqual(expected);

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock/system-clock.ts';
-import { createPullDiff } from '../../../src/daemon/services/workspace-diff.ts';
+import { createPullDiff } from '../../../src/daemon/services/diff/workspace-diff.ts';
 import { gitPlaces } from '../../../src/workspace/git/git-places.ts';
 import { branch, pullOf, pullScene } from '../../pulls/pull-scene.ts';
 import { commit, git } from '../../workspace/git/scratch-repository.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Diff, diff as diffSchema } from '../../../src/client/schema/run.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
-import { createWorkspaceDiff, diffOfIssue } from '../../../src/daemon/services/workspace-diff.ts';
+import { createWorkspaceDiff, diffOfIssue } from '../../../src/daemon/services/diff/workspace-diff.ts';
 import type { Checkout } from '../../../src/workspace/git/checkout/checkout.ts';
 import { runStart } from '../../conformance/store.ts';
 import { scratchStore } from '../../fake/scratch-store.ts';

@@ -1,17 +1,17 @@
 import path from 'node:path';
-import type { Diff } from '../../client/schema/run.ts';
-import { lstatOrNull } from '../../workspace/file-system.ts';
-import type { Checkout } from '../../workspace/git/checkout/checkout.ts';
-import type { Git } from '../../workspace/git/git.ts';
-import type { GitPlaces } from '../../workspace/git/git-places.ts';
-import type { GitDirectory } from '../../workspace/git/read/git-directory.ts';
-import { nameText } from '../../workspace/git/read/git-files.ts';
-import { readGitDirectory } from '../../workspace/git/read/read-git-directory.ts';
-import { type IndexEntry, readIndex } from '../../workspace/git/read/read-index.ts';
-import { refuseTreeBomb } from '../../workspace/git/shadow/refuse-tree-bomb.ts';
-import { type Look, withShadow } from '../../workspace/git/shadow/with-shadow.ts';
-import { readPlainFile } from '../../workspace/read-small-file.ts';
-import { type BytePath, toBytePath } from '../../workspace/walk-folders.ts';
+import type { Diff } from '../../../client/schema/run.ts';
+import { lstatOrNull } from '../../../workspace/file-system.ts';
+import type { Checkout } from '../../../workspace/git/checkout/checkout.ts';
+import type { Git } from '../../../workspace/git/git.ts';
+import type { GitPlaces } from '../../../workspace/git/git-places.ts';
+import type { GitDirectory } from '../../../workspace/git/read/git-directory.ts';
+import { nameText } from '../../../workspace/git/read/git-files.ts';
+import { readGitDirectory } from '../../../workspace/git/read/read-git-directory.ts';
+import { type IndexEntry, readIndex } from '../../../workspace/git/read/read-index.ts';
+import { refuseTreeBomb } from '../../../workspace/git/shadow/refuse-tree-bomb.ts';
+import { type Look, withShadow } from '../../../workspace/git/shadow/with-shadow.ts';
+import { readPlainFile } from '../../../workspace/read-small-file.ts';
+import { type BytePath, toBytePath } from '../../../workspace/walk-folders.ts';
 import {
   bytesPerFile,
   type ChangedFile,

@@ -1,8 +1,8 @@
 import { readlink, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { lstatOrNull } from '../../workspace/file-system.ts';
-import { readSmallFile } from '../../workspace/read-small-file.ts';
-import { type BytePath, fromBytePath } from '../../workspace/walk-folders.ts';
+import { lstatOrNull } from '../../../workspace/file-system.ts';
+import { readSmallFile } from '../../../workspace/read-small-file.ts';
+import { type BytePath, fromBytePath } from '../../../workspace/walk-folders.ts';
 import { noNewlineAtEnd } from './diff-fixed-texts.ts';
 import { noPatch, type PatchFacts, patchFacts } from './diff-text.ts';
 

@@ -1,14 +1,14 @@
-import type { Diff } from '../../client/schema/run.ts';
-import type { Clock } from '../../clock/clock.ts';
-import { toBatonError } from '../../core/baton-error.ts';
-import type { RunEvidence } from '../../core/run/run-evidence.ts';
-import type { RepositorySettings } from '../../core/settings.ts';
-import type { ApiPulls } from '../../server/api/api-project.ts';
-import type { Runs } from '../../store/tables/runs.ts';
-import type { Checkout } from '../../workspace/git/checkout/checkout.ts';
-import type { Git } from '../../workspace/git/git.ts';
-import type { GitPlaces } from '../../workspace/git/git-places.ts';
-import { limitConcurrency } from '../../workspace/limit-concurrency.ts';
+import type { Diff } from '../../../client/schema/run.ts';
+import type { Clock } from '../../../clock/clock.ts';
+import { toBatonError } from '../../../core/baton-error.ts';
+import type { RunEvidence } from '../../../core/run/run-evidence.ts';
+import type { RepositorySettings } from '../../../core/settings.ts';
+import type { ApiPulls } from '../../../server/api/api-project.ts';
+import type { Runs } from '../../../store/tables/runs.ts';
+import type { Checkout } from '../../../workspace/git/checkout/checkout.ts';
+import type { Git } from '../../../workspace/git/git.ts';
+import type { GitPlaces } from '../../../workspace/git/git-places.ts';
+import { limitConcurrency } from '../../../workspace/limit-concurrency.ts';
 import { diffAgainst, diffPublished, diffSince, publishedIn, wherePublished } from './diff-published.ts';
 import { diffWorkspace, noDiff } from './diff-workspace.ts';
 

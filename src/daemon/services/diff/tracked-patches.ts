@@ -1,7 +1,7 @@
-import { BatonError } from '../../core/baton-error.ts';
-import type { Git } from '../../workspace/git/git.ts';
-import type { Look } from '../../workspace/git/shadow/with-shadow.ts';
-import { type BytePath, fromBytePath } from '../../workspace/walk-folders.ts';
+import { BatonError } from '../../../core/baton-error.ts';
+import type { Git } from '../../../workspace/git/git.ts';
+import type { Look } from '../../../workspace/git/shadow/with-shadow.ts';
+import { type BytePath, fromBytePath } from '../../../workspace/walk-folders.ts';
 import {
   bytesPerFile,
   type ChangedFile,

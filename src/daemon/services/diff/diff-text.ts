@@ -1,6 +1,6 @@
-import type { Diff } from '../../client/schema/run.ts';
-import { nameText } from '../../workspace/git/read/git-files.ts';
-import type { BytePath } from '../../workspace/walk-folders.ts';
+import type { Diff } from '../../../client/schema/run.ts';
+import { nameText } from '../../../workspace/git/read/git-files.ts';
+import type { BytePath } from '../../../workspace/walk-folders.ts';
 
 /** A changed file, as `git diff --raw -z` lists it. */
 export interface ChangedFile {
