@@ -8,7 +8,6 @@ import { phaseWords, waitWords } from '../core/pipeline/phase-standing.ts';
 import { stageWords } from '../core/run/run.ts';
 import { waitingSettingText } from '../core/settings/waiting-setting.ts';
 import { harmlessLine } from '../core/text/harmless-line.ts';
-import type { StoredStatus } from '../daemon/services/stored-status.ts';
 import { stateFolder } from '../daemon/state-folder.ts';
 import type { Surroundings } from '../daemon/surroundings.ts';
 import type { WorkplaceFlags } from '../daemon/workplace.ts';
@@ -17,6 +16,7 @@ import { exitCodes } from './exit-codes.ts';
 import { timeWords } from './issue/history-words.ts';
 import { jsonLine } from './json-line.ts';
 import { commandsHere } from './place-flags.ts';
+import type { StoredStatus } from './stored-status.ts';
 
 /** `baton status`: what the daemon is doing, or that no daemon runs, and what waits for one or for a person. */
 export async function status(flags: WorkplaceFlags & { json?: boolean }, surroundings: Surroundings): Promise<number> {
@@ -26,7 +26,7 @@ export async function status(flags: WorkplaceFlags & { json?: boolean }, surroun
   const mayRun = existsSync(socketPath(stateFolder(workflowPath, flags.stateDir, surroundings), tmpDir));
   const { status, waiting, held, pulls } = mayRun
     ? await askApi(flags, surroundings)
-    : await (await import('../daemon/services/stored-status.ts')).storedStatus(flags, surroundings, mostPulls);
+    : await (await import('./stored-status.ts')).storedStatus(flags, surroundings, mostPulls);
   // One that the agent revises waits for no person.
   const reviews = pulls.filter((pull) => pull.status !== 'sent_back');
   if (flags.json) {

@@ -1,7 +1,7 @@
-import type { Pull } from '../../client/schema/pull.ts';
-import { presentPull } from '../../server/api/present/present-pull.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { openWorkplace, type WorkplaceFlags } from '../workplace.ts';
+import type { Pull } from '../client/schema/pull.ts';
+import type { Surroundings } from '../daemon/surroundings.ts';
+import { openWorkplace, type WorkplaceFlags } from '../daemon/workplace.ts';
+import { presentPull } from '../server/api/present/present-pull.ts';
 
 /** What waits for a daemon or for a person while no daemon runs. */
 export interface StoredStatus {
