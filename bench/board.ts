@@ -12,6 +12,24 @@ export async function fillBoard(url: string, project: string, issues: number, ac
 const columns =
   'project, id, identifier, title, description, status, priority, dispatch_rank, labels_json, created_at, updated_at';
 
+/** Puts issues of an SQLite board into a phase, with its label as Baton last wrote it. */
+export function fillPhases(file: string, project: string, phase: string, issues: number): void {
+  const database = new DatabaseSync(file, { timeout: 5_000 });
+  const labels = JSON.stringify([`phase:${phase}`]);
+  database.exec('begin');
+  const label = database.prepare('update board_issues set labels_json = ? where project = ? and id = ?');
+  const record = database.prepare(
+    `insert into phases (project, issue_id, phase, since, revisions, skipped_json, mirrored_json, mirrored_at, changed_at)
+    values (?, ?, ?, 1, 0, '[]', ?, 1, 1)`,
+  );
+  for (let index = 0; index < issues; index += 1) {
+    label.run(labels, project, `id-${index}`);
+    record.run(project, `id-${index}`, phase, labels);
+  }
+  database.exec('commit');
+  database.close();
+}
+
 type Row = readonly (string | number | null)[];
 
 function issueRow(project: string, index: number, isActive: boolean): Row {

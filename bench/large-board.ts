@@ -5,7 +5,7 @@ import { sleep } from '../src/clock/clock.ts';
 import { systemClock } from '../src/clock/system-clock.ts';
 import { openStore } from '../src/store/open-store.ts';
 import { daemonAt } from '../test/fake/ask-daemon.ts';
-import { fillBoard } from './board.ts';
+import { fillBoard, fillPhases } from './board.ts';
 import { type BuiltBaton, buildBaton } from './built-baton.ts';
 import { LiveDaemon } from './live-daemon.ts';
 import { percentile } from './measure.ts';
@@ -63,6 +63,48 @@ export async function benchLargeBoard(): Promise<readonly Figure[]> {
   ];
 }
 
+/**
+ * The same with a pipeline, and every active issue in its first phase: how long a tick takes. Compared with a board that has
+ * the active issues only, and with one that has half of them.
+ */
+export async function benchPhasedBoard(): Promise<readonly Figure[]> {
+  using built = await buildBaton();
+  const half = await watchBoard(built, active / 2, { inPhases: active / 2 });
+  const small = await watchBoard(built, active, { inPhases: active });
+  const large = await watchBoard(built, all, { inPhases: active });
+  const name = `a board of ${all.toLocaleString('en')} issues, ${active.toLocaleString('en')} of them active and in a phase`;
+  const [ticks, others, fewer] = [large.ticks, small.ticks, half.ticks].map((each) => percentile(each, 0.5));
+  const ms = (given = 0): string => `${given.toFixed(1)} ms`;
+  return [
+    {
+      what: `a tick, ${name}, median of ${large.ticks.length}`,
+      seen: `${ms(ticks)} (longest ${Math.max(...large.ticks).toFixed(1)})`,
+      aim: '50 ms',
+      ratio: ratioOf(ticks ?? 0, others ?? 0, `a board with the active ones only (${ms(others)})`),
+    },
+    {
+      what: `a tick, a board with only these active ones, median of ${small.ticks.length}`,
+      seen: `${ms(others)} (longest ${Math.max(...small.ticks).toFixed(1)})`,
+      aim: '50 ms',
+      ratio: ratioOf(
+        others ?? 0,
+        fewer ?? 0,
+        `half of them (${ms(fewer)}, longest ${Math.max(...half.ticks).toFixed(1)})`,
+      ),
+    },
+    {
+      what: `the longest delay of the event loop during this, ${name}`,
+      seen: `${large.delayMaxMs.toFixed(0)} ms (p99 ${large.delayP99Ms.toFixed(1)})`,
+      aim: null,
+      ratio: ratioOf(
+        large.delayMaxMs,
+        small.delayMaxMs,
+        `a board with the active ones only (${small.delayMaxMs.toFixed(0)} ms)`,
+      ),
+    },
+  ];
+}
+
 interface Seen {
   readonly ticks: readonly number[];
   readonly polls: readonly number[];
@@ -73,7 +115,12 @@ interface Seen {
   readonly rssMb: number;
 }
 
-async function watchBoard(built: BuiltBaton, issues: number): Promise<Seen> {
+interface BoardOptions {
+  /** How many of the issues are in a phase; absent: there is no pipeline. */
+  readonly inPhases?: number;
+}
+
+async function watchBoard(built: BuiltBaton, issues: number, { inPhases }: BoardOptions = {}): Promise<Seen> {
   using scratch = new Scratch();
   const stateDir = path.join(scratch.folder, 'state');
   const url = `sqlite:${stateDir}/baton.db`;
@@ -81,12 +128,14 @@ async function watchBoard(built: BuiltBaton, issues: number): Promise<Seen> {
   const { id } = await store.projects.ensure('bench', systemClock.now());
   await store.close();
   await fillBoard(url, id, issues, active);
+  if (inPhases !== undefined) fillPhases(path.join(stateDir, 'baton.db'), id, 'research', inPhases);
   const settings = {
     project: { name: 'bench' },
     tracker: { kind: 'board' },
     polling: { interval_ms: 1_000 },
     workspace: { root: 'workspaces' },
     agent: { backend: 'command', command: 'sleep 600', isolation: 'none', max_concurrent_agents: 1 },
+    ...(inPhases === undefined ? {} : { pipeline: { phases: [{ name: 'research' }, { name: 'grooming' }] } }),
   };
   const workflow = scratch.write('WORKFLOW.md', `---\n${JSON.stringify(settings)}\n---\nWork.\n`);
   await using daemon = new LiveDaemon(built, workflow, scratch.folder);

@@ -7,7 +7,7 @@ import { benchDecision } from './decision.ts';
 import { benchDrain } from './drain.ts';
 import { benchEvents } from './events.ts';
 import { benchIsolation } from './isolation.ts';
-import { benchLargeBoard } from './large-board.ts';
+import { benchLargeBoard, benchPhasedBoard } from './large-board.ts';
 import { benchListeners } from './listeners.ts';
 import { benchOutside } from './outside.ts';
 import { benchReaction } from './reaction.ts';
@@ -25,6 +25,7 @@ const parts: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   drain: benchDrain,
   decision: benchDecision,
   board: benchLargeBoard,
+  phases: benchPhasedBoard,
   sessions: benchSessions,
   restart: benchRestart,
   responsiveness: benchResponsiveness,

@@ -60,7 +60,7 @@ function rules({ max_revisions, runs, phases }: Shape): string[] {
   const judges = judged === 0 ? '' : `, ${judged} of judges`;
   const limit = runs.limit === null ? 'no limit' : `limits.runs_per_issue is ${runs.limit}`;
   return [
-    `An artifact goes back at most ${max_revisions} times; then a person decides.`,
+    `An artifact goes back at most ${max_revisions === 1 ? 'once' : `${max_revisions} times`}; then a person decides.`,
     `If nothing is sent back, an issue costs ${runs.usual} runs: ${phases.length} of phases${judges}, and the rest for its change.`,
     `If everything is sent back as often as possible: ${runs.most} runs, not counting judges and failures (${limit}).`,
   ];

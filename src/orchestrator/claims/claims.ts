@@ -240,7 +240,7 @@ export class Claims extends ClaimMap {
   retryInPhase(issueId: string): Promise<boolean> {
     return this.alone(issueId, 'retry', async (claim) => {
       if (claim?.status !== 'retrying' || claim.kind === 'review') return { answer: false };
-      const fresh = {
+      const asFirst = {
         kind: 'interrupted',
         attempt: null,
         failures: 0,
@@ -248,7 +248,7 @@ export class Claims extends ClaimMap {
         recovery: null,
         error: null,
       } as const;
-      const retry: Retry = { ...claim, ...fresh, dueAt: this.#parts.clock.now() };
+      const retry: Retry = { ...claim, ...asFirst, dueAt: this.#parts.clock.now() };
       const isOurs = await this.#write(claim, async (tables, key) => {
         await writeStreaks(tables, key, noStreaks);
         await putRetry(tables, key, retry);

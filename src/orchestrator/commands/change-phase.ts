@@ -3,7 +3,7 @@ import type { CommandKind } from '../../core/command/command.ts';
 import { type CommandAnswer, done, refused } from '../../core/command/command-answers.ts';
 import { copyable } from '../../core/command/retry-command.ts';
 import { shortcomingText } from '../../core/pipeline/completion.ts';
-import { hasPipeline, mostArtifactBytes, phaseNames, phaseOf } from '../../core/pipeline/phase.ts';
+import { hasPipeline, mostArtifactBytes, phaseNames, phaseOf, readyPhase } from '../../core/pipeline/phase.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { Command } from '../../store/tables/commands.ts';
 import type { IssueName } from '../claims/claim.ts';
@@ -101,11 +101,12 @@ const acts: Record<PhaseCommandKind, Act> = {
     if (record === null) return notInPipeline(issue);
     const name = typeof payload.phase === 'string' ? payload.phase : record.phase;
     const phase = phaseOf(pipeline, name);
-    if (phase === null)
-      return unknownPhase(
-        name,
-        pipeline.phases.map((each) => each.name),
-      );
+    if (phase === null) {
+      const phases = pipeline.phases.map((each) => each.name);
+      if (name !== readyPhase) return unknownPhase(name, phases);
+      const choose = `Name the phase after the issue: ${phases.join(', ')}.`;
+      return refused('unknown_phase', `The phase "${readyPhase}" has no artifact. ${choose}`, { phases });
+    }
     const text = String(payload.text ?? '');
     const bytes = Buffer.byteLength(text);
     const limit = Math.min(phase.maxBytes, mostArtifactBytes);
@@ -137,7 +138,7 @@ function labelsOf({ candidates, claims, reads }: ChangePhaseParts, { id }: Issue
 }
 
 function unknownPhase(wanted: string, phases: readonly string[]): CommandAnswer {
-  const text = `There is no phase "${harmlessLine(wanted)}" with this use. Choose one of: ${phases.join(', ')}.`;
+  const text = `There is no phase "${harmlessLine(wanted)}". Choose one of: ${phases.join(', ')}.`;
   return refused('unknown_phase', text, { phases });
 }
 

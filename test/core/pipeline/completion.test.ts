@@ -14,6 +14,7 @@ const claim = { phase: 'research', path: '.baton/research.md', skipTo: null };
 const contract = { pipeline: pipeline(), current: 'research', schemaProblem: null };
 const codes = (found: readonly Shortcoming[]): string[] => found.map(({ code }) => code);
 
+/** Seed 4, Precondition Checks, in its order; size, schema and `skip_to` are Baton's. */
 describe('the preconditions of a completion claim, in the order of the seed', () => {
   // @conforms 4.89, 4.90, 4.91, 4.92
   it.each([
@@ -60,6 +61,7 @@ describe('a section of an artifact', () => {
   });
 });
 
+/** Seed 4, Validation Modes, each with every answer that it can get. */
 describe('what follows from a completion claim', () => {
   const missing: Shortcoming = { code: 'missing_sections', sections: ['Findings'] };
   const refused: Shortcoming = { code: 'skip_refused', skipTo: 'gone', allowed: [] };

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { failureDelayMs, loginDelayMs, quotaDelayMs } from '../../../src/core/run/backoff.ts';
 
+/** Seed 4, Backoff Schedule. */
 // @conforms 2.9, 4.75
 it('doubles from ten seconds up to the limit, as in seed 4', () => {
   const schedule = [1, 2, 3, 4, 5, 6, 7].map((failures) => failureDelayMs(failures, 300_000, 0));
