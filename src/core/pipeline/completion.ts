@@ -74,7 +74,7 @@ export function shortcomings(
   return [];
 }
 
-/** What an artifact itself lacks, also one that a person wrote. */
+/** What an artifact itself lacks, for the version of an agent or of a person. */
 export function contentShortcomings(
   text: string,
   { requiredSections }: Pick<Phase, 'requiredSections'>,
