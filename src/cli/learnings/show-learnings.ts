@@ -3,13 +3,13 @@ import path from 'node:path';
 import type { Learning, LearningList } from '../../client/schema/learning.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { isOffered, learningLine, originText } from '../../core/learning/learning.ts';
-import { shareText } from '../../core/prompt/prompt-text.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { connect } from '../../daemon/connect.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import type { WorkplaceFlags } from '../../daemon/workplace.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
+import { commandsHere } from '../place-flags.ts';
 
 interface LearningFlags extends WorkplaceFlags {
   readonly json?: boolean;
@@ -28,9 +28,10 @@ export async function listLearnings(flags: LearningFlags, surroundings: Surround
       `${each.id}  ${each.status}  ${harmlessLine(each.text)}`,
       `    ${[originText(originsOf(each)), ...trialText(each, list)].join('; ')}`,
     ]),
-    ...(left === 0 ? [] : [`${left} more are out of use; --all shows them.`]),
+    ...(left === 0 ? [] : [`${left} more ${left === 1 ? 'is' : 'are'} out of use; --all shows them.`]),
   ];
-  surroundings.stdout.write(flags.json ? jsonLine({ ...list, learnings: shown }) : `${lines.join('\n')}\n`);
+  const text = commandsHere(flags, surroundings)(`${lines.join('\n')}\n`);
+  surroundings.stdout.write(flags.json ? jsonLine({ ...list, learnings: shown }) : text);
   return exitCodes.ok;
 }
 
@@ -41,7 +42,8 @@ function originsOf({ origins }: Learning) {
 function trialText({ trial }: Learning, { trial_issues: needed }: LearningList): string[] {
   if (trial === null) return [];
   const { sent_back_with: tried, sent_back_without: others } = trial;
-  return [`sent back with it ${shareText(tried)}, without it ${shareText(others)}, of ${needed} issues each`];
+  const text = ({ count, of }: typeof tried): string => `${count} of ${of}`;
+  return [`sent back: ${text(tried)} issues with it, ${text(others)} without it (needs ${needed} each)`];
 }
 
 /** `baton learnings export`: what agents get now, as a file that people can read and keep. */

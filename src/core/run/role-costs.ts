@@ -24,7 +24,9 @@ export function roleCosts(settings: Settings): readonly RoleCost[] {
     .map((role) => {
       const { runsPerDay, usdPerDay } = settings[role];
       const limits = [
-        ...(runsPerDay > 0 ? [`${countText(runsPerDay)} runs (${role}.runs_per_day)`] : []),
+        ...(runsPerDay > 0
+          ? [`${runsPerDay === 1 ? 'one run' : `${countText(runsPerDay)} runs`} (${role}.runs_per_day)`]
+          : []),
         ...(usdPerDay > 0 ? [`${usdText(usdPerDay)} (${role}.usd_per_day)`] : []),
       ];
       const most =
