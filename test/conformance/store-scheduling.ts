@@ -53,7 +53,7 @@ export function schedulingConformance(engine: StoreEngine): void {
     });
   });
 
-  onEngine(engine, 'keeps retries, held issues, counters and timers', ({ open }) => {
+  onEngine(engine, 'keeps retries, held issues, counters and timers', ({ open, place }) => {
     const retry: Retry = {
       ...key,
       identifier: 'BAT-1',
@@ -197,6 +197,19 @@ export function schedulingConformance(engine: StoreEngine): void {
       await jobTimers.put({ ...timer, owner: 'a', nextDueAt: 70 });
       expect((await jobTimers.list(project)).map(({ nextDueAt }) => nextDueAt)).toEqual([0, 1, 2, 0, 70, 2]);
       expect(await jobTimers.list('beta')).toHaveLength(1);
+    });
+
+    // @conforms 4.14
+    it('gives the turn of a job to one of several daemons that saw the same due time', async () => {
+      const where = await place();
+      const stores = [await open(where), await open(where), await open(where)];
+      const taken = (seen: number | null, nextDueAt: number) =>
+        Promise.all(stores.map(({ jobTimers }) => jobTimers.take(project, 'scan', { seen, nextDueAt })));
+      expect((await taken(null, 10.4)).filter(Boolean)).toHaveLength(1);
+      expect((await taken(10, 20)).filter(Boolean)).toHaveLength(1);
+      // A due time that is over, and a row that is there already.
+      expect([...(await taken(10, 30)), ...(await taken(null, 30))]).toEqual(Array(6).fill(false));
+      expect(await stores[0]?.jobTimers.list(project)).toMatchObject([{ job: 'scan', owner: '', nextDueAt: 20 }]);
     });
 
     it('accepts fractional times', async () => {

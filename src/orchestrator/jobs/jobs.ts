@@ -192,7 +192,7 @@ export class Jobs {
     entry.lastStart = startedAt;
     entry.wantedAfterMs = null;
     try {
-      if (job.scope === 'store' && (await this.#isDoneByOthers(entry))) return;
+      if (job.scope === 'store' && (await this.#isDoneByOthers(entry, lastRunAt))) return;
       await job.run();
       ranWith({ outcome: 'ok', failures: 0, error: null });
     } catch (thrown) {
@@ -212,16 +212,20 @@ export class Jobs {
   }
 
   /**
-   * Another daemon on the store may have run a job that one daemon runs for all: then it is due when that daemon wrote.
+   * Another daemon on the store may have run a job that one daemon runs for all: then it is due when that daemon wrote. Of
+   * several that are due at the same moment, one takes the turn.
    */
-  async #isDoneByOthers(entry: Entry): Promise<boolean> {
+  async #isDoneByOthers(entry: Entry, startedAt: number): Promise<boolean> {
     const { clock, store, project, isShared } = this.#parts;
     if (!isShared) return false;
     const timers = await store.jobTimers.list(project);
     const timer = timers.find(({ job, owner }) => job === entry.job.name && owner === '');
     // A due time further ahead than one interval comes from a wrong clock.
     const aheadMs = (timer?.nextDueAt ?? 0) - clock.now();
-    if (timer === undefined || aheadMs <= 0 || aheadMs > entry.intervalMs) return false;
+    if (timer === undefined || aheadMs <= 0 || aheadMs > entry.intervalMs) {
+      const turn = { seen: timer?.nextDueAt ?? null, nextDueAt: startedAt + entry.intervalMs };
+      return !(await store.jobTimers.take(project, entry.job.name, turn));
+    }
     const delayMs = dueAfterRestart({ nextDueAt: timer.nextDueAt, intervalMs: entry.intervalMs, now: clock.now() });
     if (entry.due !== null) this.#plan(entry, clock.monotonic() + delayMs);
     return true;

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Database } from '../schema.ts';
+import { changedOne } from './statements.ts';
 
 export interface JobTimer {
   readonly project: string;
@@ -15,6 +16,11 @@ export interface JobTimer {
   readonly failures: number;
   /** The message of the last failure. */
   readonly error: string | null;
+}
+
+export interface TakenTurn {
+  readonly seen: number | null;
+  readonly nextDueAt: number;
 }
 
 const columns = [
@@ -47,6 +53,26 @@ export function jobTimersTable(db: Kysely<Database>) {
         .onConflict((conflict) => conflict.columns(['project', 'job', 'owner']).doUpdateSet(facts))
         .execute();
     },
+
+    /**
+     * One daemon takes the next run of a job that one does for all: moves its due time, if it is still the one that this
+     * daemon saw; null: there was no row. False: another daemon was faster.
+     */
+    take: (project: string, job: string, { seen, nextDueAt }: TakenTurn): Promise<boolean> =>
+      changedOne(
+        seen === null
+          ? db
+              .insertInto('job_timers')
+              .values({ project, job, owner: '', next_due_at: Math.round(nextDueAt), failures: 0 })
+              .onConflict((conflict) => conflict.columns(['project', 'job', 'owner']).doNothing())
+          : db
+              .updateTable('job_timers')
+              .set({ next_due_at: Math.round(nextDueAt) })
+              .where('project', '=', project)
+              .where('job', '=', job)
+              .where('owner', '=', '')
+              .where('next_due_at', '=', seen),
+      ),
 
     /** Of every owner, by job and owner. */
     list: (project: string): Promise<readonly JobTimer[]> =>
