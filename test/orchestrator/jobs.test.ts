@@ -255,7 +255,7 @@ describe('the history of the jobs', () => {
     const clock = new SimulatedClock();
     const store = await scratchStore(clock);
     const busy = () => Promise.reject(new BatonError('store_busy', 'busy'));
-    const deaf = { ...store, jobTimers: { list: busy, put: busy } };
+    const deaf = { ...store, jobTimers: { list: busy, put: busy, take: busy } };
     const { times } = await given({ clock, store: deaf, jobs: [{ name: 'usage_rollup', everyMs: minute }] });
     await clock.advance(3 * minute);
     expect(times('usage_rollup')).toHaveLength(3);
