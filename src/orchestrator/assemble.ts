@@ -161,6 +161,9 @@ export function assemble(around: AssemblyParts) {
       get open() {
         return pullWatch.open;
       },
+      get isRead() {
+        return pullWatch.isRead;
+      },
     },
   });
   const known = {

@@ -125,7 +125,7 @@ describe('agent.max_in_review', () => {
     const parts = {
       claims,
       candidates,
-      judges: new Judges({ source, phases, pullWatch: { open: new Map() } }),
+      judges: new Judges({ source, phases, pullWatch: { open: new Map(), isRead: true } }),
       phases,
       source,
       pool: null,

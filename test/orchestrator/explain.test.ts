@@ -88,7 +88,7 @@ async function given({ issues, settings: wanted = settings(), trial, problem, he
     ...base,
     reads,
     headroom,
-    judges: new Judges({ source, phases, pullWatch: { open: new Map() } }),
+    judges: new Judges({ source, phases, pullWatch: { open: new Map(), isRead: true } }),
     phases,
     environment: new EnvironmentWatch({ ...base, onMayStart: () => {} }),
     isShared: false,

@@ -61,7 +61,7 @@ async function world() {
   const parts = {
     claims,
     candidates,
-    judges: new Judges({ source, phases, pullWatch: { open: new Map() } }),
+    judges: new Judges({ source, phases, pullWatch: { open: new Map(), isRead: true } }),
     phases,
     source,
     totals,

@@ -307,6 +307,7 @@ describe('A rule of review mode notices', () => {
       }
     });
 
+    // @conforms simulation.42
     it('a merge without the label', async () => {
       const labelling = changed(({ trackerFor }) => ({
         trackerFor: (settings) => {

@@ -48,6 +48,7 @@ describe('A rule of tasks notices', { timeout: 240_000 }, () => {
     expect(runs).toBeGreaterThan(1);
   });
 
+  // @conforms simulation.35
   it('more runs of a role than the budget of the day', async () => {
     const generous = withSettings((all) => ({
       ...all,
@@ -64,6 +65,7 @@ describe('A rule of tasks notices', { timeout: 240_000 }, () => {
     expect(await isBroken('filed_once', generous, { greedy: 1 })).toBe(true);
   });
 
+  // @conforms simulation.36
   it('an issue that no person accepted', async () => {
     const eager = withChanges((changes) => ({
       ...changes,
@@ -104,6 +106,7 @@ describe('A rule of tasks notices', { timeout: 240_000 }, () => {
     expect(await isBroken('filed_once', forgetful)).toBe(true);
   });
 
+  // @conforms simulation.37
   it('a tracker that is asked about a task', async () => {
     const curious: NonNullable<Sabotage['parts']> = (parts, world, incarnation) => ({
       ...parts,
@@ -120,6 +123,7 @@ describe('A rule of tasks notices', { timeout: 240_000 }, () => {
     expect(await isBroken('task_unasked', curious)).toBe(true);
   });
 
+  // @conforms simulation.38
   it('a scan whose pause is not over', async () => {
     const restless = withSettings((all) => ({ ...all, scanner: { ...all.scanner, cooldownMs: 1 } }));
     const slow = { ...scanning, scanner: { ...scanner, cooldownMs: 24 * 3_600_000 }, decisionsPerMinute: 6 };
@@ -147,6 +151,7 @@ describe('A rule of tasks notices', { timeout: 240_000 }, () => {
     expect(await isBroken('scan_due', hasty, { ...scanning, decisionsPerMinute: 0 })).toBe(true);
   });
 
+  // @conforms simulation.39
   it('a task that no daemon knows', async () => {
     const hidden: Sabotage = {
       parts: changed(({ trackerFor }) => ({
@@ -178,6 +183,7 @@ describe('A rule of tasks notices', { timeout: 240_000 }, () => {
     expect(await isBroken('tasks_end', patient, undisturbed, plan)).toBe(true);
   });
 
+  // @conforms simulation.40
   it('a task that is tried again and again by itself', async () => {
     const restless = changedStore((tables) => ({
       ...tables,
@@ -192,6 +198,7 @@ describe('A rule of tasks notices', { timeout: 240_000 }, () => {
     expect(await isBroken('task_runs', restless, { silent: 1 })).toBe(true);
   });
 
+  // @conforms simulation.41
   it('an issue with the label `proposed` that Baton promotes', async () => {
     const blind: NonNullable<Sabotage['parts']> = changed(({ trackerFor }) => ({
       trackerFor: (settings) => {

@@ -187,6 +187,8 @@ export class Retries {
     const { source, startRun } = this.#parts;
     const { workflow } = source.read();
     const role = this.#roleOf(retrying, fresh);
+    // A new daemon would take it for a change that needs no judge, and forget the failures of its judge.
+    if (role === 'judge' && !this.#parts.judges.areKnown) return postpone({ why: changesUnread, delayMs: againMs });
     const refusal = fresh === null ? isGone : this.#whyNotCandidate(fresh, role);
     if (fresh === null || refusal !== null) return this.#leave(retrying, fresh, refusal?.text ?? '');
     // The reasons to start nothing may have changed during the read.
@@ -369,6 +371,7 @@ export class Retries {
   }
 }
 
+const changesUnread: SkipReason = { code: 'not_read', text: 'its change is being read' };
 const isGone = { text: 'the tracker does not have it any more' };
 
 /** Reasons that end for all issues at once; then the waiting retries are served without their timers. */

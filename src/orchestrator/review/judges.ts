@@ -16,7 +16,7 @@ import { isOnlyReview } from '../poll/candidates.ts';
 
 export interface JudgesParts {
   readonly source: WorkflowSource;
-  readonly pullWatch: { readonly open: ReadonlyMap<string, OpenPull> };
+  readonly pullWatch: { readonly open: ReadonlyMap<string, OpenPull>; readonly isRead: boolean };
   readonly phases: Phases;
 }
 
@@ -26,6 +26,11 @@ export class Judges {
 
   constructor(parts: JudgesParts) {
     this.#parts = parts;
+  }
+
+  /** Whether the changes in review are known: not in the first moments of a daemon. */
+  get areKnown(): boolean {
+    return this.#parts.pullWatch.isRead;
   }
 
   /** The change that a judge is to review; null: none of this issue. */

@@ -60,6 +60,7 @@ export class PullWatch {
   #readAt = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #open: ReadonlyMap<string, OpenPull> = new Map();
+  #isRead = false;
   readonly #sayVerdicts: SayVerdicts;
   /** Verdicts that are not at their host, as they were last read. */
   #unsaid: readonly UnsaidVerdict[] = [];
@@ -72,6 +73,11 @@ export class PullWatch {
   /** Of the open pull requests, by issue, as they were last read. */
   get open(): ReadonlyMap<string, OpenPull> {
     return this.#open;
+  }
+
+  /** Whether `open` was read since the start of the daemon. */
+  get isRead(): boolean {
+    return this.#isRead;
   }
 
   async run(): Promise<void> {
@@ -219,6 +225,7 @@ export class PullWatch {
       });
     }
     this.#unsaid = unsaid;
+    this.#isRead = true;
     if (isDeepStrictEqual(open, this.#open)) return;
     this.#open = open;
     this.#parts.notify();

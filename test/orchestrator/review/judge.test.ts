@@ -242,4 +242,15 @@ describe('a change in review', () => {
     await one.clock.advance(minute);
     expect(await verdictsOf(one)).toMatchObject([{ verdict: 'approved' }]);
   });
+
+  it('keeps the retry of its judge when a daemon has just started and has not read the changes', async () => {
+    const one = await judged(judging());
+    expect(roles(one)).toEqual(['worker', 'judge']);
+    one.kill();
+    const next = await besides(one, { settings: judging(), pullsFor: () => one.pulls.as });
+    await next.orchestrator.start();
+    await one.clock.advance(10 * minute);
+    expect(roles(next)).toEqual(['judge']);
+    expect(next.runs[0]?.request).toMatchObject({ retryKind: 'interrupted' });
+  });
 });
