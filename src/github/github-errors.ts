@@ -3,7 +3,8 @@ import { adapterErrors } from '../core/error-catalogue.ts';
 export const githubErrors = adapterErrors({
   github_login_missing: {
     retryable: false,
-    nextStep: 'Export GITHUB_TOKEN in the environment that starts Baton, or log in with `gh auth login`.',
+    nextStep:
+      'Export GITHUB_TOKEN, or GITHUB_TOKEN_FILE with the path of a file that has the token, where you start Baton; or log in with `gh auth login`.',
   },
   github_unreachable: {
     retryable: true,

@@ -177,8 +177,8 @@ function whyRefused(name: string, answer: HttpAnswer, now: number, token: string
     );
   if (status === 403) {
     const wanted = headers['x-accepted-github-permissions'] ?? headers['x-accepted-oauth-scopes'] ?? '';
-    const needs = wanted === '' ? '' : ` It needs: ${harmlessLine(wanted)}.`;
-    return refuse('github_forbidden', `The token may not do ${name}: ${said}${needs}`, { needs: harmlessLine(wanted) });
+    const why = wanted === '' ? said : `${said.replace(/\.$/, '')}. It needs: ${harmlessLine(wanted)}.`;
+    return refuse('github_forbidden', `The token may not do ${name}: ${why}`, { needs: harmlessLine(wanted) });
   }
   if (status === 404) return refuse('github_not_found', `GitHub has nothing for ${name}: ${said}`);
   if (status >= 300 && status < 400)

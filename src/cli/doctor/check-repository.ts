@@ -57,7 +57,9 @@ async function checkBase(git: Git, repo: RepositorySettings, settings: Settings)
     if (repo.isLocal) await refuseUnusable(git, repo, commit);
     const from = base === null ? 'its HEAD' : 'workspace.base';
     const name = `${source.base} (${from})`;
-    const at = isAtRemoteHost(settings) ? `${name} of review.host` : `${name} at ${commit.slice(0, 12)}`;
+    const at = isAtRemoteHost(settings)
+      ? `${name} as it is on ${settings.review.repository} at ${settings.review.host}`
+      : `${name} at ${commit.slice(0, 12)}`;
     const message = harmlessLine(`${repo.shown}: each issue gets ${checkoutText(strategy)} that starts at ${at}`);
     return passed(check, message, { repository: repo.shown, base: source.base, commit, strategy });
   } catch (error) {

@@ -62,7 +62,7 @@ export const workErrors = {
   pull_closed: {
     retryable: false,
     nextStep:
-      'To go on with it, open the pull request again. To let an agent work on it, move the issue back and retry it with a note. Otherwise close the issue.',
+      'To continue the review, open the pull request again. For more work by an agent, move the issue back to an active state with a reason. Otherwise close the issue.',
   },
   change_ended: {
     retryable: true,

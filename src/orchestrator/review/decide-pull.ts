@@ -110,10 +110,11 @@ const decisions: Record<PullCommandKind, Decision> = {
     const ofHost = facts?.headCommit === pull.headCommit ? (facts.checks ?? []) : [];
     const verdict = checksVerdict([...(await store.checks.list(pull, pull.headCommit)), ...ofHost], wanted);
     if (payload.ignores_checks !== true && verdict !== 'none' && verdict !== 'green')
-      return refused('not_merged', `The checks of ${named(pull)} are not green (${verdict}).`, {
-        problem: 'checks_not_green',
-        verdict,
-      });
+      return refused(
+        'not_merged',
+        `The checks of ${named(pull)} are not green (${verdict}). \`baton pr show ${pull.number}\` lists them; \`baton pr merge ${pull.number} --ignore-checks\` merges anyway.`,
+        { problem: 'checks_not_green', verdict },
+      );
     // A base that the person did not name is the current one: the host still refuses where it moves meanwhile.
     const baseCommit = typeof payload.base === 'string' ? payload.base : (facts?.baseCommit ?? pull.baseCommit);
     const method = (payload.method as MergeMethod | undefined) ?? settings.review.mergeMethod;

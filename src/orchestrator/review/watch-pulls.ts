@@ -157,7 +157,7 @@ export class PullWatch {
     // Another reason to hold it, such as an agent that may be alive, is not replaced.
     if (claims.held.has(id)) return;
     const who = by.kind === 'person' ? harmlessLine(by.name) : 'someone';
-    const reason = `Pull request ${number}${url === null ? '' : ` (${url})`} was closed by ${who} without a merge. Should an agent work on it again, or is the issue over?`;
+    const reason = `Pull request ${number}${url === null ? '' : ` (${url})`} was closed by ${who} without a merge. For more work by an agent, move the issue back to an active state with a reason; if no more work is needed, close the issue.`;
     await claims.hold({ issue: { id, identifier }, since: clock.now(), runId: null, code: 'pull_closed', reason });
   }
 

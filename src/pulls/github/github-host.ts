@@ -51,8 +51,10 @@ function connected(parts: PullHostParts): Parts {
   const { git, review, remote, clock, process } = parts;
   const repository = readRepository(review.repository ?? '');
   const address = githubAddress(review.apiUrl);
-  if (repository === null) throw unusable('review.repository', 'it must be owner/name');
-  if (address === null) throw unusable('review.api_url', 'it must be an address');
+  if (repository === null)
+    throw unusable('review.repository', 'it must be owner/name', 'Set `review.repository` to a name such as acme/app.');
+  if (address === null)
+    throw unusable('review.api_url', 'it must be an address', 'Set `review.api_url` to https://HOST/api/v3.');
   const credential = githubCredential(review.token, new URL(address.web).host, process);
   const clientFor = (token: Secret) => remote.client(githubProvider, token, false);
   const github = createGithub({ address, credential, clientFor, clock });
@@ -65,11 +67,16 @@ function refusingOthers(parts: Parts): Parts {
   const address = githubAddress(review.apiUrl);
   const named = repo.isLocal || address === null ? null : repositoryOfUrl(repo.location, address);
   if (named === null || `${named.owner}/${named.name}` === `${repository.owner}/${repository.name}`) return parts;
-  throw unusable('workspace.repo', `it names ${named.owner}/${named.name}, and review.repository another one`);
+  throw unusable(
+    'workspace.repo',
+    `it names ${named.owner}/${named.name}, and review.repository names ${repository.owner}/${repository.name}`,
+    'Set `workspace.repo` and `review.repository` to the same repository.',
+  );
 }
 
-function unusable(key: string, why: string): BatonError {
-  return new BatonError('unsupported_setting', `review.host: github cannot use ${key}: ${why}.`, { details: { key } });
+function unusable(key: string, why: string, nextStep: string): BatonError {
+  const message = `review.host: github cannot use ${key}: ${why}.`;
+  return new BatonError('unsupported_setting', message, { nextStep, details: { key } });
 }
 
 interface Parts extends PullHostParts {
