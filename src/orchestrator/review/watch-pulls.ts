@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { toBatonError } from '../../core/baton-error.ts';
 import { afterFailures, paceOf } from '../../core/cadence/poll-pace.ts';
+import { retryCommand } from '../../core/command/retry-command.ts';
 import { whyNotBatons } from '../../core/dispatch/eligibility.ts';
 import type { Author } from '../../core/issue/author.ts';
 import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
@@ -157,7 +158,7 @@ export class PullWatch {
     // Another reason to hold it, such as an agent that may be alive, is not replaced.
     if (claims.held.has(id)) return;
     const who = by.kind === 'person' ? harmlessLine(by.name) : 'someone';
-    const reason = `Pull request ${number}${url === null ? '' : ` (${url})`} was closed by ${who} without a merge. For more work by an agent, move the issue back to an active state with a reason; if no more work is needed, close the issue.`;
+    const reason = `Pull request ${number}${url === null ? '' : ` (${url})`} was closed by ${who} without a merge. For more work by an agent, move the issue back to an active state, then run \`${retryCommand(identifier)}\`. If no more work is needed, close the issue.`;
     await claims.hold({ issue: { id, identifier }, since: clock.now(), runId: null, code: 'pull_closed', reason });
   }
 

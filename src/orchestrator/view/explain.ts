@@ -9,7 +9,7 @@ import type { PhaseStanding } from '../../core/pipeline/phase-standing.ts';
 import { type IssueSpent, limitsBeforeStart } from '../../core/run/limits.ts';
 import type { LimitSettings } from '../../core/settings.ts';
 import { timeToSecond } from '../../core/text/time-text.ts';
-import type { Held, Retrying, Running } from '../claims/claim.ts';
+import type { Retrying, Running } from '../claims/claim.ts';
 import type { Streaks } from '../claims/issue-counters.ts';
 import { type FindIssueParts, knownId } from '../commands/find-issue.ts';
 import { dispatchGates, type GateParts } from '../dispatch/gates.ts';
@@ -173,7 +173,7 @@ function nextStepOf(
   const run = running.get(id);
   if (run !== undefined) return afterRun(parts, run);
   const hold = held.get(id);
-  if (hold !== undefined) return ['held', `it is on hold: ${withCommand(hold, retryCommand(identifier))}`];
+  if (hold !== undefined) return ['held', `it is on hold: ${withCommand(hold.reason, retryCommand(identifier))}`];
   const retry = retrying.get(id);
   if (retry !== undefined) return untilRetry(retry, refusals);
   const others = startsBefore === 1 ? '1 other starts' : `${startsBefore} others start`;
@@ -201,9 +201,9 @@ function afterRun({ questions }: ExplainParts, { runId, holdAfterwards }: Runnin
   return [isAsking ? 'run_asks' : 'run_continues', `${now}${then}`];
 }
 
-/** Some reasons name the command themselves. An issue with a closed pull request is in review, where a retry starts nothing. */
-function withCommand({ code, reason }: Held, command: string): string {
-  return code === 'pull_closed' || reason.includes(command) ? reason : `${reason}; ${command} continues it`;
+/** Some reasons name the command themselves. */
+function withCommand(reason: string, command: string): string {
+  return reason.includes(command) ? reason : `${reason}; ${command} continues it`;
 }
 
 /** Refusals that end only when a person changes the issue. */
