@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { git, scratchRepository } from '../workspace/git/scratch-repository.ts';
 import { batonHere as baton, daemonHere } from './baton-here.ts';
 import { answer, runsOf, soon } from './live-daemon.ts';
-import { leaveNoPlaces, Place } from './run-baton.ts';
+import { callsTools, ownAgentScene } from './own-agent.ts';
+import { leaveNoPlaces, type Place } from './run-baton.ts';
 
 leaveNoPlaces();
 
@@ -15,7 +15,7 @@ leaveNoPlaces();
  */
 const agent = `import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-const { BATON_ROLE: role, BATON_ISSUE_IDENTIFIER: issue, BATON_TOOLS_URL: url, BATON_TOOLS_TOKEN: token } = process.env;
+const { BATON_ROLE: role, BATON_ISSUE_IDENTIFIER: issue } = process.env;
 const keep = (name, text) => writeFileSync(process.argv[2] + '/' + name, text);
 keep((role === 'learner' ? 'learner' : issue) + '.prompt', readFileSync(0, 'utf8'));
 if (role !== 'learner') {
@@ -24,15 +24,7 @@ if (role !== 'learner') {
   execFileSync('git', ['commit', '--quiet', '-m', 'Work']);
   process.exit(0);
 }
-const headers = { authorization: 'Bearer ' + token, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-const post = (body, more = {}) =>
-  fetch(url, { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify({ jsonrpc: '2.0', ...body }) });
-const protocolVersion = '2025-06-18';
-const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'agent', version: '1' } };
-const opened = await post({ id: 1, method: 'initialize', params });
-await opened.text();
-const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '', 'mcp-protocol-version': protocolVersion };
-const call = async (name, given) => (await post({ id: 2, method: 'tools/call', params: { name, arguments: given } }, session)).text();
+${callsTools}
 keep('unknown.txt', await call('propose_learnings', { learnings: [{ text: 'No.', from: [99] }] }));
 keep('comment.txt', await call('comment', { body: 'hello' }));
 await call('propose_learnings', { learnings: [
@@ -42,27 +34,9 @@ await call('propose_learnings', { learnings: [
 `;
 
 function learningScene(): Place {
-  const place = new Place({});
-  const source = scratchRepository(`${place.folder}/project`);
-  git(source, 'checkout', '--quiet', '--detach');
-  place.write('agent.mjs', agent);
-  place.write('home/.gitconfig', '[user]\n\tname = A Person\n\temail = person@example.invalid\n');
-  const command = `exec '${process.execPath}' '${place.folder}/agent.mjs' '${place.folder}'`;
-  place.write(
-    'WORKFLOW.md',
-    [
-      '---',
-      'project: {name: learning}',
-      'tracker: {kind: board}',
-      'polling: {interval_ms: 300, jobs: {learning: {interval_ms: 1000}}}',
-      'workspace: {root: workspaces, repo: project, base: main}',
-      `agent: {backend: command, command: "${command}", isolation: none, after_success: review}`,
-      'learner: {enabled: true, min_lessons: 1, trial_issues: 0}',
-      '---',
-      '{{ issue.title }}',
-    ].join('\n'),
-  );
-  return place;
+  const lines = ['learner: {enabled: true, min_lessons: 1, trial_issues: 0}'];
+  const agentKeys = 'after_success: review';
+  return ownAgentScene({ name: 'learning', agent, jobs: 'learning: {interval_ms: 1000}', agentKeys, lines }).place;
 }
 
 describe('baton learn', { timeout: 240_000 }, () => {

@@ -1,56 +1,26 @@
 // @module-tag full
 import { describe, expect, it } from 'vitest';
 import { telling } from '../telling.ts';
-import { git, scratchRepository } from '../workspace/git/scratch-repository.ts';
 import { batonHere as baton, daemonHere } from './baton-here.ts';
 import { answer, runsOf, soon } from './live-daemon.ts';
-import { leaveNoPlaces, Place } from './run-baton.ts';
+import { callsTools, ownAgentScene } from './own-agent.ts';
+import { leaveNoPlaces, type Place } from './run-baton.ts';
 
 leaveNoPlaces();
 
 /** As a scanner it proposes too many issues first, and then two. */
 const agent = `import { writeFileSync } from 'node:fs';
-const { BATON_TOOLS_URL: url, BATON_TOOLS_TOKEN: token } = process.env;
-const headers = { authorization: 'Bearer ' + token, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-const post = (body, more = {}) =>
-  fetch(url, { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify({ jsonrpc: '2.0', ...body }) });
+${callsTools}
 if (process.env.BATON_ROLE !== 'scanner') process.exit(7);
-const protocolVersion = '2025-06-18';
-const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'agent', version: '1' } };
-const opened = await post({ id: 1, method: 'initialize', params });
-await opened.text();
-const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '', 'mcp-protocol-version': protocolVersion };
-const propose = async (id, titles) => {
-  const issues = titles.map((title) => ({ title, acceptance_criteria: [title + ' works'] }));
-  return (await post({ id, method: 'tools/call', params: { name: 'propose_issues', arguments: { issues } } }, session)).text();
-};
-writeFileSync(process.argv[2] + '/many.txt', await propose(2, Array.from({ length: 100 }, (_, at) => 'Idea ' + at)));
-await propose(3, ['Test the parser', 'Document the flags']);
+const propose = (titles) =>
+  call('propose_issues', { issues: titles.map((title) => ({ title, acceptance_criteria: [title + ' works'] })) });
+writeFileSync(process.argv[2] + '/many.txt', await propose(Array.from({ length: 100 }, (_, at) => 'Idea ' + at)));
+await propose(['Test the parser', 'Document the flags']);
 `;
 
 function scanScene(scanner: string): Place {
-  const place = new Place({});
-  const source = scratchRepository(`${place.folder}/project`);
-  git(source, 'checkout', '--quiet', '--detach');
-  place.write('agent.mjs', agent);
-  place.write('home/.gitconfig', '[user]\n\tname = A Person\n\temail = person@example.invalid\n');
-  const command = `exec '${process.execPath}' '${place.folder}/agent.mjs' '${place.folder}'`;
-  place.write(
-    'WORKFLOW.md',
-    [
-      '---',
-      'project: {name: scan}',
-      'tracker: {kind: board}',
-      'board: {auto_promote: true}',
-      'polling: {interval_ms: 300, jobs: {scanner: {interval_ms: 1000}}}',
-      'workspace: {root: workspaces, repo: project, base: main}',
-      `agent: {backend: command, command: "${command}", isolation: none}`,
-      `scanner: ${scanner}`,
-      '---',
-      '{{ issue.title }}',
-    ].join('\n'),
-  );
-  return place;
+  const lines = ['board: {auto_promote: true}', `scanner: ${scanner}`];
+  return ownAgentScene({ name: 'scan', agent, jobs: 'scanner: {interval_ms: 1000}', lines }).place;
 }
 
 describe('baton scan', { timeout: 240_000 }, () => {
