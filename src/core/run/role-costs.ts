@@ -25,7 +25,7 @@ export function roleCosts(settings: Settings): readonly RoleCost[] {
       const { runsPerDay, usdPerDay } = settings[role];
       const limits = [
         ...(runsPerDay > 0
-          ? [`${runsPerDay === 1 ? 'one run' : `${countText(runsPerDay)} runs`} (${role}.runs_per_day)`]
+          ? [`${countText(runsPerDay)} ${runsPerDay === 1 ? 'run' : 'runs'} (${role}.runs_per_day)`]
           : []),
         ...(usdPerDay > 0 ? [`${usdText(usdPerDay)} (${role}.usd_per_day)`] : []),
       ];
