@@ -108,8 +108,9 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
     if (surroundings.uid === 0 && isBare) logger.warn('runs_as_root');
   };
   const mayStart = isDaemon ? examine() : containment.then(() => {});
-  // If it rejects, so does the start of the orchestrator.
-  mayStart.catch(() => {});
+  // If it rejects, so does the start of the orchestrator. A Baton that ends before it waits: no program of it outlives it.
+  const examined = mayStart.catch(() => {});
+  opened.defer(() => examined);
   const store = opened.use(await openStore({ url: place.storeUrl, clock, logger, mode: options.role }));
   const project = (await store.projects.ensure(settings.project.name, clock.now())).id;
   const remote = opened.use(

@@ -306,6 +306,7 @@ describe('the orchestrator', () => {
       usage_rollup: 60,
       queue_health: 1_800,
       scanner: 600,
+      learning: 600,
     });
     expect(stage.health.at(-1)?.jobs.map(({ name }) => name)).toEqual(jobNames);
   });

@@ -73,14 +73,17 @@ describe.each(['worktree', 'clone'] as const)('a workspace of the strategy %s', 
     expect(await first.workspaces.prepare(visit())).toMatchObject({ created: false });
   });
 
-  it('of a state folder that is gone is used as it is', async () => {
+  it('of a state folder that is gone is of no other daemon: with a git directory of its own it is used as it is', async () => {
     const first = filled({ strategy });
     await first.workspaces.prepare(visit());
     rmSync(first.stateDir, { recursive: true });
     const repo = { location: first.source, shown: first.source, isLocal: true };
     const second = scratchWorkspaces({ root: first.root, workspace: { repo, strategy, copyFrom: first.source } });
     await refuseSharedRoot({ root: first.root, strategy }, second.resources.places);
-    expect(await second.workspaces.prepare(visit())).toMatchObject({ created: false });
+    const prepared = second.workspaces.prepare(visit());
+    // The git directory of a worktree was in that folder.
+    if (strategy === 'worktree') expect(await rejection(prepared)).toMatchObject({ code: 'workspace_unavailable' });
+    else expect(await prepared).toMatchObject({ created: false });
   });
 
   it('reports commits, changes and new files of a run, and no ignored or unchanged files', async () => {

@@ -56,7 +56,7 @@ const rows: readonly (readonly Role[])[] = [
   ['judge', 'phase_judge'],
   ['phase'],
   ['worker', 'planner'],
-  ['scanner'],
+  ['scanner', 'learner'],
 ];
 
 // @conforms 4.20, 4.108, 4.110, 4.111
