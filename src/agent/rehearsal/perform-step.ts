@@ -62,8 +62,9 @@ export async function performStep(step: WorkStep, context: StepContext): Promise
     }
     case 'learnings': {
       const learnings = step.lines.map((line) => {
-        const [text = '', numbers = ''] = line.split(' < ');
-        return { text, from: (numbers.match(/\d+/g) ?? []).map(Number) };
+        const [text = '', from = ''] = line.split(' < ');
+        const [numbers = '', replaced = ''] = from.split(' = ');
+        return { text, from: (numbers.match(/\d+/g) ?? []).map(Number), replaces: replaced.match(/\S+/g) ?? [] };
       });
       await useTool(context, 'propose_learnings', { learnings });
       break;
