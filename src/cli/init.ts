@@ -14,6 +14,7 @@ import type { TrackerAdapter } from '../tracker/adapter.ts';
 import { parseWorkflow } from '../workflow/load-workflow.ts';
 import { exitCodes } from './exit-codes.ts';
 import { askPerson, type Chosen, type InitFlags } from './init/ask-person.ts';
+import { planReview, reviewLines, reviewReport } from './init/planned-review.ts';
 import { planWorkspaces, workspaceLines, workspacesReport } from './init/planned-workspaces.ts';
 import { workflowText } from './init/workflow-text.ts';
 import { jsonLine } from './json-line.ts';
@@ -64,6 +65,7 @@ async function init(file: string, flags: InitFlags, surroundings: Surroundings):
   const settings = check(text, target, chosen, surroundings);
   write(target, text);
   const workspaces = await planWorkspaces(settings, target, surroundings);
+  const review = planReview(chosen);
   const answered = questionsIn(surroundings).map(({ name }) => [name, answers[name] ?? null]);
   const report = {
     path: target,
@@ -73,6 +75,7 @@ async function init(file: string, flags: InitFlags, surroundings: Surroundings):
     label,
     repo,
     judge,
+    review: reviewReport(review),
     setup: chosen.wantsSetup,
     pipeline: chosen.hasPipeline,
     workspaces: workspacesReport(workspaces),
@@ -80,6 +83,7 @@ async function init(file: string, flags: InitFlags, surroundings: Surroundings):
   const lines = [
     ...nextSteps(target, chosen),
     ...workspaceLines(workspaces, agent.commitsWork),
+    ...reviewLines(review, tracker),
     ...(agent.init.notes ?? []),
     '',
   ];

@@ -35,7 +35,7 @@ export function readRepository(text: string): GithubRepository | null {
 }
 
 /** The repository that an address of git names on this GitHub; null: another host, or no repository. */
-export function repositoryOfUrl(location: string, { web }: GithubAddress): GithubRepository | null {
+export function repositoryOfUrl(location: string, { web }: Pick<GithubAddress, 'web'>): GithubRepository | null {
   const host = new URL(web).host;
   const scp = /^(?:[^@/]+@)?([^:/]+):(.+)$/.exec(location);
   const url = location.includes('://') ? URL.parse(location) : null;

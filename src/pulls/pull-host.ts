@@ -22,10 +22,19 @@ export interface PullHost {
   create(parts: PullHostParts): PullRequests;
   /** The checks of `baton doctor`, which change nothing; absent where there is nothing to check. */
   readonly doctor?: (parts: PullHostParts, question: DoctorQuestion) => Promise<readonly Finding[]>;
+  /** For `baton init`; absent for the host that a file need not name. */
+  readonly init?: PullHostInit;
   /** The errors that it raises beyond those of the catalogue. */
   readonly errors?: AdapterErrors | undefined;
   /** Its page in docs/. */
   readonly docs: string;
+}
+
+export interface PullHostInit {
+  /** The section `review` for the repository at this address; null if it is not at this host. */
+  readonly settings: (address: string) => Readonly<Record<string, string>> | null;
+  /** What a person does before the first start. */
+  readonly note: string;
 }
 
 export interface DoctorQuestion {

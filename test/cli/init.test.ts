@@ -232,6 +232,7 @@ describe.concurrent('baton init with options', () => {
       label: 'x',
       repo: 'https://example.invalid/r.git',
       judge: false,
+      review: { host: null, problem: 'no_host' },
       setup: false,
       project_slug: null,
       workspaces: {
@@ -379,6 +380,31 @@ describe.concurrent('the repository that baton init suggests', () => {
     }
   });
 
+  it.each(['https://github.com/acme/app.git', 'git@github.com:acme/app.git', 'ssh://git@github.com/acme/app'])(
+    'leads changes to pull requests on GitHub for %s',
+    async (repo) => {
+      using place = new Place();
+      expect(await answer(place, 'init', '--repo', repo)).toMatchObject({ review: { host: 'github', problem: null } });
+      expect(writtenIn(place)).toMatchObject({
+        agent: { after_success: 'review' },
+        review: { host: 'github', repository: 'acme/app' },
+        workspace: { repo },
+      });
+      expect(await answer(place, 'validate')).toMatchObject({ valid: true, warnings: [] });
+    },
+  );
+
+  it.each([
+    ['no_repository', ['--repo', '-']],
+    ['no_host', ['--repo', 'https://github.com.example.invalid/acme/app.git']],
+    ['no_review_state', ['--repo', 'https://github.com/acme/app.git', '--tracker', 'memory']],
+  ])('says why no change leads to review: %s', async (problem, flags) => {
+    using place = new Place();
+    expect(await answer(place, 'init', ...flags)).toMatchObject({ review: { host: null, problem } });
+    expect(writtenIn(place)).not.toHaveProperty('review');
+    expect(writtenIn(place).agent).not.toHaveProperty('after_success');
+  });
+
   // @conforms judge.5
   it.each([
     [['--yes'], undefined],
@@ -512,7 +538,7 @@ describe.concurrent('the repository that baton init suggests', () => {
     const repo = 'http://me:hunter2@127.0.0.1:1/x.git';
     const { code, stdout } = await batonHere(place, 'init', '--repo', repo);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/ http:\/\/127\.0\.0\.1:1\/x\.git\.\n$/);
+    expect(stdout).toMatch(/ http:\/\/127\.0\.0\.1:1\/x\.git\.\n/);
     expect(stdout).not.toContain('hunter2');
     const { workspaces } = await answer(place, 'init', 'other.md', '--repo', repo);
     expect(workspaces).toMatchObject({ repository: 'http://127.0.0.1:1/x.git', problem: null });

@@ -80,6 +80,14 @@ describe('review', () => {
     expect(keysIn(refusal(() => givenMemory(frontMatter)))[0]).toContain(key);
   });
 
+  it('warns about a host that no change reaches', () => {
+    const at = 'workspace: {repo: /repo}\nreview: {host: github, repository: acme/app}';
+    const noEffect = { key: 'review.host', severity: 'warning', details: { problem: 'no_effect' } };
+    expect(board(`agent: {backend: rehearsal}\n${at}`).warnings).toMatchObject([noEffect]);
+    expect(board(`${asked}\n${at}`).warnings).toEqual([]);
+    expect(board('agent: {backend: rehearsal}\nworkspace: {repo: /repo}').warnings).toEqual([]);
+  });
+
   it('takes the token of the host from its variable, or from those of GitHub, and keeps all of them from agents', () => {
     const on = (env: Record<string, string>, more = '') =>
       givenMemory(`review: {host: github, repository: acme/app${more}}`, env).settings;

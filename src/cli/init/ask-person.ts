@@ -5,6 +5,7 @@ import { BatonError } from '../../core/baton-error.ts';
 import { adaptersIn, findBackend, findTracker } from '../../daemon/adapters.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import type { TrackerAdapter } from '../../tracker/adapter.ts';
+import { leadsToReview } from './planned-review.ts';
 import { repositoryAround } from './repository-around.ts';
 
 export interface InitFlags {
@@ -38,12 +39,6 @@ export interface Chosen {
   readonly wantsSetup: boolean;
   /** Whether issues are prepared in phases. No question asks for it: it costs several runs for each issue. */
   readonly hasPipeline: boolean;
-}
-
-/** Pull requests of Baton's own need a repository on this machine, and a tracker that has a state for review. */
-export function leadsToReview({ repo, tracker }: Pick<Chosen, 'repo' | 'tracker'>): boolean {
-  const isLocal = repo !== null && !/^[A-Za-z][A-Za-z0-9+.-]*:\/\/|^[^/]+:/.test(repo);
-  return isLocal && (tracker.roleStates?.review ?? tracker.init.states?.review ?? null) !== null;
 }
 
 /** With the price: what one more run for each change means. */
@@ -133,7 +128,8 @@ export async function askPerson(flags: InitFlags, target: string, surroundings: 
 
 function nothingToJudge(): BatonError {
   return new BatonError('init_refused', 'A judge needs changes under review, and these answers lead to none.', {
-    nextStep: 'Name a repository on this machine (--repo) and a tracker with a state for review, or leave out --judge.',
+    nextStep:
+      'Name a repository on this machine or on github.com (--repo), and a tracker with a state for review, or leave out --judge.',
     details: { problem: 'nothing_to_judge' },
   });
 }

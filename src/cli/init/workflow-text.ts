@@ -1,7 +1,8 @@
 import { Document, isScalar, visit } from 'yaml';
 import type { TrackerAdapter } from '../../tracker/adapter.ts';
-import { type Chosen, leadsToReview } from './ask-person.ts';
+import type { Chosen } from './ask-person.ts';
 import { pipelineComment, pipelineSection } from './pipeline-section.ts';
+import { leadsToReview, planReview } from './planned-review.ts';
 
 /**
  * The workflow file for these answers. Values go through the YAML writer, so that none can break the file. `root` is
@@ -10,6 +11,7 @@ import { pipelineComment, pipelineSection } from './pipeline-section.ts';
  */
 export function workflowText(chosen: Chosen, timeZone: string, root: string | null = null): string {
   const { tracker, agent, answers, label, repo, judge } = chosen;
+  const review = planReview(chosen);
   const workspace = { ...(repo === null ? {} : { repo }), ...(root === null ? {} : { root }) };
   const settings = new Document({
     tracker: {
@@ -30,6 +32,7 @@ export function workflowText(chosen: Chosen, timeZone: string, root: string | nu
       max_concurrent_agents: 2,
       ...(leadsToReview(chosen) ? { after_success: 'review' } : {}),
     },
+    ...(review.problem === null && review.settings !== null ? { review: review.settings } : {}),
     ...(judge ? { judge: { agents: ['default'] } } : {}),
     ...agent.init.section?.(answers),
     ...(repo === null && root === null ? {} : { workspace }),

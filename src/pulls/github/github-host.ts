@@ -33,6 +33,13 @@ import { sayVerdict } from './say-verdict.ts';
 export const githubHost: PullHost = {
   name: 'github',
   docs: 'pull-requests.md',
+  init: {
+    settings: (address) => {
+      const found = repositoryOfUrl(address, { web: 'https://github.com' });
+      return found && { host: 'github', repository: `${found.owner}/${found.name}` };
+    },
+    note: 'Changes become pull requests on GitHub. For that Baton needs a token: GITHUB_TOKEN, or the login of `gh`.',
+  },
   errors: { ...githubErrors, ...githubHostErrors },
   create: (parts) => {
     const whole = connected(parts);

@@ -4,7 +4,7 @@ import type { ReviewSettings, Settings } from '../../core/settings.ts';
 import { Secret } from '../../core/text/secret.ts';
 import type { PlainSettings } from '../table/setting-table.ts';
 import type { Surroundings } from '../workflow-context.ts';
-import { errorAt, type Report } from '../workflow-problems.ts';
+import { errorAt, type Report, warningAt } from '../workflow-problems.ts';
 import { dereference, literalSecret, lookUp, notSet } from './references.ts';
 
 /** Where people keep a token for the host, as the tools of GitHub read it. */
@@ -53,7 +53,11 @@ export function checkReview(
     report(errorAt('judge.agents', message, { problem: 'missing', needs: 'agent.after_success' }));
   }
   if (review.autoMerge.length > 0) checkAutoMerge(agent.afterSuccess, review, report);
-  if (agent.afterSuccess !== 'review') return;
+  if (agent.afterSuccess !== 'review') {
+    const message = 'review.host has no effect: without agent.after_success: review, Baton opens no pull request';
+    if (review.host !== 'local') report(warningAt('review.host', message, { problem: 'no_effect' }));
+    return;
+  }
   const needs = 'agent.after_success is review, which needs';
   if (workspace.repo === null || workspace.strategy === 'none') {
     const message = `${needs} workspace.repo: a change is reviewed on a branch of a repository`;
