@@ -28,7 +28,7 @@ export function decideAboutRun(
  * Whether an issue that is not to be worked on any more leaves its hold. Moving the issue answers a question. An issue
  * that a person holds or has taken over stays held until a person releases it or it finishes. An agent that may be alive
  * holds its issue until a person confirms that it is gone. A change that was closed at its host leaves its issue where it
- * is, in review, so the question about it stays.
+ * is, in review, so the question about it stays until a person moves the issue to an active state.
  */
 export function endsHold(code: string | undefined, reason: StopReason): boolean {
   if (code === undefined || code === 'agent_survives') return false;

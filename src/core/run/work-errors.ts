@@ -62,7 +62,7 @@ export const workErrors = {
   pull_closed: {
     retryable: false,
     nextStep:
-      'To continue the review, open the pull request again. For more work by an agent, move the issue back to an active state, then run `baton issue retry`. Otherwise close the issue.',
+      'To continue the review, open the pull request again. For more work by an agent, move the issue back to an active state. Otherwise close the issue.',
   },
   change_ended: {
     retryable: true,

@@ -49,7 +49,7 @@ export async function changePhase(
   if (parts.claims.get(issue.id)?.status === 'inheriting')
     throw new BatonError('claim_lost', `This daemon is still inheriting ${issue.identifier} from one that is gone.`);
   // A document may be written in any state; for the rest an agent has to continue.
-  const notActive = kind === 'artifact_put' || command.begun !== null ? null : await whyNotActive(parts, found);
+  const notActive = kind === 'artifact_put' || command.begun !== null ? null : await whyNotActive(parts, found, kind);
   const answer = notActive ?? (await acts[kind](parts, issue, command, fresh?.labels ?? labelsOf(parts, issue)));
   if (answer.status === 'done') parts.notify();
   return answer;

@@ -78,7 +78,7 @@ async function onIssue(parts: CommandParts, command: Command, kind: IssueKind): 
   await leaveToItsOwner(parts, issue);
   if (parts.claims.get(issue.id)?.status === 'inheriting')
     throw new BatonError('claim_lost', `This daemon is still inheriting ${issue.identifier} from one that is gone.`);
-  const notActive = await whyNotActive(parts, found);
+  const notActive = await whyNotActive(parts, found, kind);
   const note = textIn(command, 'note');
   if (notActive !== null && needsAgent(kind, note) && command.begun === null) return notActive;
   const answer = await withMessage(parts, issue.id, command, { kind: 'note', body: note }, () =>

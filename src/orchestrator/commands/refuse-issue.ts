@@ -1,3 +1,4 @@
+import type { CommandKind } from '../../core/command/command.ts';
 import { type CommandAnswer, refused } from '../../core/command/command-answers.ts';
 import {
   askCommand,
@@ -16,13 +17,26 @@ import type { FindIssueParts, FoundIssue } from './find-issue.ts';
 
 /** The refusal of a command about an issue that no agent will work on, with the way back; null when one may. */
 export async function whyNotActive(
-  { claims, store, project, source, trackerFor }: FindIssueParts,
-  { fresh }: FoundIssue,
+  parts: FindIssueParts,
+  { issue, fresh }: FoundIssue,
+  kind: CommandKind,
 ): Promise<CommandAnswer | null> {
+  const { claims, store, project, reads } = parts;
+  // A closed pull request leaves its issue in review. A retry there would end the hold and start nothing.
+  if (kind === 'issue_retry' && claims.held.get(issue.id)?.code === 'pull_closed') {
+    const read = (await reads.byIds([issue.id], caller)).get(issue.id) ?? null;
+    return read === null ? null : unlessActive(parts, read);
+  }
+  if (fresh === null || claims.has(fresh.id)) return null;
+  return (await store.claims.read({ project, issueId: fresh.id })) === null ? unlessActive(parts, fresh) : null;
+}
+
+const caller = { job: 'commands', cause: 'person' } as const;
+
+function unlessActive({ source, trackerFor }: FindIssueParts, fresh: Issue): CommandAnswer | null {
   const { settings } = source.read().workflow;
   const { tracker } = settings;
-  if (fresh === null || stateClass(fresh.state, tracker) === 'active') return null;
-  if (claims.has(fresh.id) || (await store.claims.read({ project, issueId: fresh.id })) !== null) return null;
+  if (stateClass(fresh.state, tracker) === 'active') return null;
   const shown = `${harmlessLine(fresh.identifier)} is in "${harmlessLine(fresh.state)}", which is not an active state`;
   const way = wayBack(fresh, tracker, trackerFor(settings).editor);
   return refused('issue_not_active', `${shown}. To let agents work on it again: ${way.text}`, {

@@ -8,7 +8,7 @@ import type { BaseParts } from '../parts.ts';
 import type { HandDeliveries } from '../review/deliver-by-hand.ts';
 import type { Candidates } from './candidates.ts';
 
-export interface ReconcileParts extends Pick<BaseParts, 'clock' | 'logger'> {
+export interface ReconcileParts extends Pick<BaseParts, 'clock' | 'logger' | 'project' | 'store'> {
   readonly claims: Claims;
   readonly candidates: Candidates;
   readonly stopRun: (running: Running, reason: StopReason) => void;
@@ -69,6 +69,8 @@ async function applyTo(
   const running = claims.running.get(id) === was ? was : undefined;
   if (decision.action === 'keep') {
     if (running !== undefined) claims.refresh(running, decision.issue);
+    // A hold that began while the tracker was asked is newer than this record.
+    else if (was === undefined && (await isMovedBack(parts, id))) await liftHold(parts, id, null);
     return;
   }
   if (running !== undefined && !isHandingOver(parts, running, issue)) {
@@ -91,6 +93,16 @@ async function applyTo(
     const orElse = async (): Promise<void> => (isOver ? liftHold(parts, id, issue) : undefined);
     parts.handDeliveries.begin(held, issue, orElse);
   } else if (isOver) await liftHold(parts, id, issue);
+}
+
+/**
+ * Whether an active issue is on hold for a pull request that was closed while it stood in review: a person has moved the
+ * issue back since. One that was closed while an agent had it was active all the time.
+ */
+async function isMovedBack({ claims, project, store }: ReconcileParts, id: string): Promise<boolean> {
+  if (claims.held.get(id)?.code !== 'pull_closed') return false;
+  const [pull] = await store.pullRequests.latestOfIssues(project, [id]);
+  return pull !== undefined && pull.closed !== null && pull.sentBack === null && pull.movedAt !== null;
 }
 
 /** The next poll tries again to lift a hold that cannot be lifted now; the other issues do not wait for it. */

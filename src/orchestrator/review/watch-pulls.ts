@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { toBatonError } from '../../core/baton-error.ts';
 import { afterFailures, paceOf } from '../../core/cadence/poll-pace.ts';
-import { retryCommand } from '../../core/command/retry-command.ts';
 import { whyNotBatons } from '../../core/dispatch/eligibility.ts';
 import type { Author } from '../../core/issue/author.ts';
 import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
@@ -117,7 +116,7 @@ export class PullWatch {
       store,
       pulls,
       onMerged: (pull: PullRequest, merged: Merged) => finishIssue(this.#parts, pull, merged),
-      onClosed: (pull: PullRequest, by: Author) => this.#holdClosed(pull, by),
+      onClosed: (pull: PullRequest, by: Author) => this.#holdClosed(settings, pull, by),
     };
     try {
       const followed = await followChanges(parts, project, { at: clock.now(), someone, signal: stopping, closed });
@@ -153,12 +152,16 @@ export class PullWatch {
   }
 
   /** Before the end is recorded: after a crash in between, it is found closed and held again. */
-  async #holdClosed({ issueId: id, identifier, number, url }: PullRequest, by: Author): Promise<void> {
-    const { claims, clock } = this.#parts;
+  async #holdClosed(settings: Settings, pull: PullRequest, by: Author): Promise<void> {
+    const { claims, clock, store } = this.#parts;
+    const { issueId: id, identifier, number, url, headCommit, sentBack, movedAt } = pull;
+    // A head that a person pushed stood in review without a move. A later move of the issue ends the hold.
+    if (sentBack === null && movedAt === null && (await this.#isInReview(settings, pull)))
+      await store.pullRequests.moved(pull, headCommit, clock.now());
     // Another reason to hold it, such as an agent that may be alive, is not replaced.
     if (claims.held.has(id)) return;
     const who = by.kind === 'person' ? harmlessLine(by.name) : 'someone';
-    const reason = `Pull request ${number}${url === null ? '' : ` (${url})`} was closed by ${who} without a merge. For more work by an agent, move the issue back to an active state, then run \`${retryCommand(identifier)}\`. If no more work is needed, close the issue.`;
+    const reason = `Pull request ${number}${url === null ? '' : ` (${url})`} was closed by ${who} without a merge. For more work by an agent, move the issue back to an active state. If no more work is needed, close the issue.`;
     await claims.hold({ issue: { id, identifier }, since: clock.now(), runId: null, code: 'pull_closed', reason });
   }
 

@@ -171,6 +171,46 @@ describe('pull requests at a remote host', () => {
     expect(await stage.stateNow()).toBe('In Review');
   });
 
+  it('that were closed end their hold when a person moves the issue back, and not by a retry in review', async () => {
+    for (const pushed of [false, true]) {
+      const stage = await inReview();
+      if (pushed) {
+        stage.pulls.answers.facts = { headCommit: 'head-2' };
+        await stage.clock.advance(minuteMs);
+        expect(await stage.read()).toMatchObject({ headCommit: 'head-2', movedAt: null });
+      }
+      stage.pulls.answers.facts = { ...stage.pulls.answers.facts, isClosed: true, closedBy: 'ada' };
+      await stage.clock.advance(minuteMs);
+      expect(stage.orchestrator.read().held).toMatchObject([{ code: 'pull_closed' }]);
+      expect(await stage.command('issue_retry', { issue: 'T-1' })).toMatchObject({
+        status: 'refused',
+        code: 'issue_not_active',
+        data: { state: 'In Review', move_to: expect.arrayContaining(['Todo']) },
+      });
+      expect(stage.orchestrator.read().held).toMatchObject([{ code: 'pull_closed' }]);
+      stage.tracker.put(issue({ id: '1', identifier: 'T-1', state: 'Todo' }));
+      await stage.clock.advance(minuteMs);
+      expect(stage.orchestrator.read()).toMatchObject({ held: [], running: [{ issue: { id: '1' } }] });
+    }
+  });
+
+  it('that were closed while an agent had the change stay on hold until a retry', async () => {
+    const stage = await inReview();
+    const pull = await stage.read();
+    if (pull === undefined) throw new Error('no pull request');
+    await stage.store.pullRequests.sendBack(pull, 'head-1', { at: 2, by: { kind: 'orchestrator' }, kind: 'check' });
+    await stage.store.pullRequests.moved(pull, 'head-1', 3, { isSentBack: true });
+    stage.pulls.answers.facts = { isClosed: true, closedBy: 'ada' };
+    await stage.clock.advance(minuteMs);
+    expect(stage.orchestrator.read().held).toMatchObject([{ code: 'pull_closed' }]);
+    stage.tracker.put(issue({ id: '1', identifier: 'T-1', state: 'Todo' }));
+    await stage.clock.advance(5 * minuteMs);
+    expect(stage.orchestrator.read().held).toMatchObject([{ code: 'pull_closed' }]);
+    expect(await stage.command('issue_retry', { issue: 'T-1' })).toMatchObject({ code: 'retry_now' });
+    await stage.clock.advance(minuteMs);
+    expect(stage.orchestrator.read()).toMatchObject({ held: [], running: [{ issue: { id: '1' } }] });
+  });
+
   it('that a person opens again are in review again, also with another head or after a merge', async () => {
     for (const [again, found] of [
       [{}, { closed: null, merged: null, headCommit: 'head-1' }],
