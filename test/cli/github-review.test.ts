@@ -24,7 +24,7 @@ const agent = (folder: string): string =>
     'grep -q "expected HELLO" $p && w=HELLO',
     'grep -q "twice" $p && w="HELLO HELLO"',
     'if grep -q "refs/baton/base/main" $p; then',
-    '  git fetch -q origin refs/baton/base/main && git reset -q --soft FETCH_HEAD && w="HELLO HELLO, all"',
+    '  git fetch -q origin && git reset -q --soft origin/main && w="HELLO HELLO, all"',
     'fi',
     'echo $w > greeting.txt; git add -A; git commit -qm "Greet with $w"',
   ].join('\n');

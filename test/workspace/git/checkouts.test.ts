@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { isInBase } from '../../../src/workspace/git/checkout/publish-branch.ts';
 import { rejection, scratchFolder } from '../scratch-folder.ts';
+import { scratchGit } from './examine-scene.ts';
 import { commit, git, plantMain, scratchCheckouts, scratchRepository } from './scratch-repository.ts';
 
 const strategies = ['worktree', 'clone'] as const;
@@ -22,6 +24,33 @@ describe.each(strategies)('a workspace with the strategy %s', (strategy) => {
     expect(made).toMatchObject({ strategy, branch: 'baton/t-1', base: 'main', found: null, published: null });
     expect(await checkouts.find(place)).toEqual(made);
     expect(await checkouts.find(workspace('T-2'))).toBeNull();
+  });
+
+  it('fetches the base of a remote host where the branch of the person is behind', async () => {
+    const folder = scratchFolder();
+    const source = scratchRepository(path.join(folder, 'source'));
+    const behind = git(source, 'rev-parse', 'main');
+    const keep = (name: string): string => {
+      const newer = git(source, 'commit-tree', '-p', behind, '-m', name, `${behind}^{tree}`);
+      git(source, 'update-ref', 'refs/baton/base/main', newer);
+      return newer;
+    };
+    const first = keep('first');
+    const { checkouts, workspace } = scratchCheckouts(folder, source, { strategy, fetchBase: async () => 'main' });
+    const place = workspace('T-1');
+    const checkout = await checkouts.make({ workspace: place, branch: 'baton/t-1' });
+    expect(git(place, 'rev-parse', 'origin/main')).toBe(first);
+    const second = keep('second');
+    git(source, 'branch', 'other');
+    git(place, 'fetch', '-q', 'origin');
+    expect(git(place, 'rev-parse', 'origin/main', 'origin/HEAD', 'origin/other').split('\n')).toEqual([
+      second,
+      second,
+      behind,
+    ]);
+    const isBase = isInBase(scratchGit());
+    expect([await isBase(checkout, second), await isBase(checkout, behind)]).toEqual([true, true]);
+    expect(await isBase(checkout, git(place, 'commit-tree', '-m', 'mine', 'HEAD^{tree}'))).toBe(false);
   });
 
   // @conforms F074

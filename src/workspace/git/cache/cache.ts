@@ -39,6 +39,8 @@ export interface FreshSource {
   readonly objectFormat: ObjectFormat;
   readonly base: string;
   readonly baseCommit: string;
+  /** The reference of the source that has the base. */
+  readonly baseReference: string;
   /** Null where the source has no such branch. */
   readonly branchCommit: string | null;
 }
@@ -69,11 +71,12 @@ export function createCache(parts: CacheParts): Cache {
   });
   return {
     refresh: async (branch, signal) => {
-      const { objectFormat, base, commits } = await refreshed(branch, signal);
+      const { objectFormat, base, baseReference, commits } = await refreshed(branch, signal);
       const baseCommit = commits.get(base);
       if (baseCommit === undefined)
         throw new BatonError('internal_error', 'The repository cache has no commit for the base branch.');
-      return { cache: folder, objectFormat, base, baseCommit, branchCommit: commits.get(branch) ?? null };
+      const branchCommit = commits.get(branch) ?? null;
+      return { cache: folder, objectFormat, base, baseCommit, baseReference, branchCommit };
     },
     distrust: (reason) => {
       damage = reason;

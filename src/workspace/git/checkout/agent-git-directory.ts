@@ -21,7 +21,7 @@ export interface NewGitDirectory {
  * shares nothing that can be written. Until the agent comes it is Baton's own, so git may run in it.
  */
 export async function writeAgentGitDirectory(wanted: NewGitDirectory): Promise<void> {
-  const { folder, branch, start, source, shown, borrowed } = wanted;
+  const { folder, branch, start, source, borrowed } = wanted;
   const { base, baseCommit, branchCommit, objectFormat } = source;
   for (const part of [
     'objects/pack',
@@ -41,17 +41,26 @@ export async function writeAgentGitDirectory(wanted: NewGitDirectory): Promise<v
   };
   await writeFile(path.join(folder, 'packed-refs'), packedReferences(references));
   await writeFile(path.join(folder, 'refs/remotes/origin/HEAD'), `ref: refs/remotes/origin/${base}\n`);
-  await writeFile(
-    path.join(folder, 'config'),
-    `${plainConfig(objectFormat)}${remoteConfig(shown, branch, branchCommit !== null)}`,
-  );
+  await writeFile(path.join(folder, 'config'), `${plainConfig(objectFormat)}${remoteConfig(wanted)}`);
   await writeFile(path.join(folder, 'info', 'exclude'), '');
   await writeAlternates(folder, borrowed);
   await writeFile(path.join(folder, 'HEAD'), `ref: refs/heads/${branch}\n`);
 }
 
 /** A branch that the source does not have yet gets no upstream: git would call it gone. */
-function remoteConfig(shown: string, branch: string, isThere: boolean): string {
-  if (!isThere) return originConfig(shown);
-  return `${originConfig(shown)}[branch ${quotedByGit(branch)}]\n\tremote = origin\n\tmerge = ${quotedByGit(`refs/heads/${branch}`)}\n`;
+function remoteConfig({ shown, branch, source }: NewGitDirectory): string {
+  const origin = `${originConfig(shown)}${baseConfig(source)}`;
+  if (source.branchCommit === null) return origin;
+  return `${origin}[branch ${quotedByGit(branch)}]\n\tremote = origin\n\tmerge = ${quotedByGit(`refs/heads/${branch}`)}\n`;
+}
+
+/**
+ * A source that keeps the base of a remote host may have a branch of the same name that is behind. `origin/BASE` is the kept
+ * one, so that every agent that fetches and rebases gets the current base.
+ */
+function baseConfig({ base, baseReference }: FreshSource): string {
+  const own = `refs/heads/${base}`;
+  if (baseReference === own) return '';
+  const lines = [`^${own}`, `+${baseReference}:refs/remotes/origin/${base}`];
+  return lines.map((line) => `\tfetch = ${quotedByGit(line)}\n`).join('');
 }

@@ -12,6 +12,7 @@ import type { GitDirectory } from '../read/git-directory.ts';
 import { placeOutside } from '../read/place-outside.ts';
 import { readGitDirectory } from '../read/read-git-directory.ts';
 import { refuseTreeBomb } from '../shadow/refuse-tree-bomb.ts';
+import { keptBaseOf } from '../source/home-repository.ts';
 import { type BranchState, findCommonDirectory, readBranch } from '../source/source-repository.ts';
 import type { Checkout } from './checkout.ts';
 import type { CheckoutRecord } from './checkout-record.ts';
@@ -362,8 +363,12 @@ export function isInBase(git: Git) {
     if (!path.isAbsolute(repository)) return false;
     try {
       const gitDir = await findCommonDirectory(git, repository);
-      const args = ['merge-base', '--is-ancestor', commit, `refs/heads/${base}`];
-      return (await git.ask({ args, gitDir, timeoutMs: governingMs })).code === 0;
+      // The base of a remote host is kept apart; the branch of the person may be behind it.
+      for (const reference of [`refs/heads/${base}`, keptBaseOf(base)]) {
+        const args = ['merge-base', '--is-ancestor', commit, reference];
+        if ((await git.ask({ args, gitDir, timeoutMs: governingMs })).code === 0) return true;
+      }
+      return false;
     } catch {
       return false;
     }
