@@ -150,6 +150,16 @@ describe('in the folder that has the base checked out', { timeout: 120_000 }, ()
     git(place.folder, 'switch', '--quiet', '-');
     place.write('greeting.txt', 'my own\n');
     expect(await refusal(place, 'pr', 'checkout', '1')).toMatchObject({ code: 'git_failed' });
+    for (const problem of ['no_repository', 'no_branch']) {
+      using outside = new Place({ HOME: place.home, XDG_STATE_HOME: place.state });
+      if (problem === 'no_branch') scratchRepository(outside.folder);
+      const named = ['--workflow', `${place.folder}/WORKFLOW.md`];
+      expect(await refusal(outside, 'pr', 'checkout', '1', ...named)).toMatchObject({
+        code: 'not_in_clone',
+        next_step: expect.stringContaining(`git -C ${place.folder} switch baton/bat-1`),
+        details: { problem, branch: 'baton/bat-1' },
+      });
+    }
     expect([git(place.folder, 'branch', '--show-current'), place.read('greeting.txt')]).toEqual(['main', 'my own\n']);
     await daemon.stop();
   });

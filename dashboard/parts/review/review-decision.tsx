@@ -135,8 +135,8 @@ function countOf({ all }: LineComments): string {
 }
 
 function Buttons({ spot, pull }: { readonly spot: Spot; readonly pull: PullDetail }): VNode {
-  const { number, head, base, status, merge, checks, issue_identifier: issue } = pull;
-  const isGreen = checks === 'green' || checks === 'none';
+  const { number, head, base, status, merge, issue_identifier: issue } = pull;
+  const isGreen = merge?.missing_checks.length === 0;
   return (
     <>
       {status !== 'approved' && (

@@ -110,7 +110,7 @@ function endLines({
   return [
     ...(approved === null ? [] : [`  approved  ${timeWords(approved.at)} by ${authorWords(approved.by)}`]),
     ...(sentBack === null ? [] : [`  sent back ${timeWords(sentBack.at)} by ${authorWords(sentBack.by)}`]),
-    ...(merge === null ? [] : [`  merge     ${mergeWords(merge)}`]),
+    ...(merge === null ? [] : [`  merge     ${mergeWords(merge)}`, ...missingLines(merge)]),
     ...(autoMerge === null ? [] : [`  by itself ${autoMerge.objection ?? 'Baton merges it'}`]),
   ];
 }
@@ -118,6 +118,12 @@ function endLines({
 function mergeWords({ is_possible, code, text, files }: NonNullable<PullDetail['merge']>): string {
   const where = files.length === 0 ? '' : ` (${files.map(harmlessLine).join(', ')})`;
   return text === '' ? (is_possible ? 'no conflicts' : code) : `${harmlessLine(text)}${where}`;
+}
+
+function missingLines({ missing_checks: missing }: NonNullable<PullDetail['merge']>): string[] {
+  if (missing.length === 0) return [];
+  const named = missing.map(({ name, result }) => `${harmlessLine(name)} (${result ?? 'waiting'})`).join(', ');
+  return [`  checks    a merge waits for ${named}, or ignores them with --ignore-checks`];
 }
 
 function quoted(title: string, text: string | null): string[] {
@@ -163,7 +169,7 @@ function roundLines(rounds: PullDetail['rounds']): string[] {
 }
 
 function nextLines(
-  { number, status, merge }: PullDetail,
+  { number, status, merge, rounds }: PullDetail,
   flags: WorkplaceFlags,
   surroundings: Pick<Surroundings, 'cwd' | 'batonPath' | 'env'>,
 ): string[] {
@@ -179,6 +185,10 @@ function nextLines(
     'Next',
     here(`  baton pr diff ${number}`),
     here(`  baton pr send-back ${number} "what has to change"`),
+    // Those of the host run again there.
+    ...(rounds.at(-1)?.checks.some(({ result }) => result !== null && result !== 'passed') === true
+      ? [here(`  baton pr check ${number}`)]
+      : []),
     ...(status === 'in_review' ? [here(`  baton pr approve ${number}`)] : []),
     // Last, because it may have to be run in another folder.
     ...merging.map((command) => `  ${command}`),

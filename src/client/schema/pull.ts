@@ -81,6 +81,8 @@ const merge = z.object({
   /** `clean`, `behind`, or why it cannot be merged. */
   code: text,
   text,
+  /** The checks that keep a merge back unless it ignores them, of Baton and of the host. A result of null: it waits or runs. */
+  missing_checks: z.array(z.object({ name: text, result: z.enum(['failed', 'timed_out', 'skipped']).nullable() })),
   /** Files in conflict. */
   files: z.array(text),
   /** The commit of the base that this was decided for; null when the base is gone. */

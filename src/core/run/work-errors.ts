@@ -50,6 +50,10 @@ export const workErrors = {
     retryable: true,
     nextStep: 'Read the message of git. `baton doctor` checks the repository and the git program.',
   },
+  not_in_clone: {
+    retryable: false,
+    nextStep: 'Run the command in a clone of the repository that has the branch of the change; `git fetch` brings it.',
+  },
   git_missing: { retryable: false, nextStep: 'Install git 2.38 or later, and put it on the PATH of Baton.' },
   git_timeout: {
     retryable: true,

@@ -163,6 +163,29 @@ describe('a pull request', () => {
     expect(here.commands).toEqual(['cd /w', 'baton pr merge 1']);
   });
 
+  it('names the checks that keep it from a merge, of Baton and of its host, and the option that ignores them', async () => {
+    const stage = await begun({ issues: [] });
+    await opened(stage, 'a');
+    const ofHost = (result: 'failed' | 'passed' | null) => ({
+      checks: [{ id: 1, name: 'build', result, isRequired: true, url: null }],
+    });
+    const read = async (result: 'failed' | 'passed' | null, ...more: [[], typeof tested] | []) =>
+      (await readsWith(stage, ofHost(result), ...more).get(`${at}/1`)).merge;
+    const ignoring = ['baton pr merge 1 --ignore-checks'];
+    expect(await read('failed')).toMatchObject({
+      missing_checks: [{ name: 'build', result: 'failed' }],
+      commands: ignoring,
+    });
+    expect(await read(null, [], tested)).toMatchObject({
+      missing_checks: [
+        { name: 'build', result: null },
+        { name: 'test', result: null },
+      ],
+      commands: ignoring,
+    });
+    expect(await read('passed')).toMatchObject({ missing_checks: [], commands: ['baton pr merge 1'] });
+  });
+
   it('that has ended, or whose host cannot be read, does not say whether it can be merged', async () => {
     const stage = await begun({ issues: [] });
     const pull = await opened(stage, 'a');

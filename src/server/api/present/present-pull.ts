@@ -82,19 +82,36 @@ export function presentVerdict({ verdict, summary, findings, agent, runId, at }:
   };
 }
 
-/** Whether a change can be merged now; `method` is the one of the settings, `workflow` the path of their file. */
+interface MergeContext {
+  /** Those of the head that Baton ran. */
+  readonly checks: readonly Check[];
+  readonly review: Pick<ReviewSettings, 'checks' | 'mergeMethod'>;
+  /** The path of the workflow file. */
+  readonly workflow: string;
+}
+
+/** Whether a change can be merged now. */
 export function presentMerge(
-  { number, head, base }: { readonly number: number; readonly head: string; readonly base: string },
-  { mergeability, conflicts, headCommit, baseCommit, checkedOutIn }: PullFacts,
-  { method, workflow }: { readonly method: MergeMethod; readonly workflow: string },
+  { number, headCommit: head, base }: Pick<PullRequest, 'number' | 'headCommit' | 'base'>,
+  facts: PullFacts,
+  { checks, review, workflow }: MergeContext,
 ): PullDetail['merge'] {
-  const merge = { files: [...conflicts], base_commit: baseCommit, method, folder: checkedOutIn };
+  const { mergeability, conflicts, headCommit, baseCommit, checkedOutIn } = facts;
+  const missing = missingChecks([...checks, ...(headCommit === head ? (facts.checks ?? []) : [])], review.checks);
+  const method: MergeMethod = review.mergeMethod;
+  const merge = {
+    missing_checks: missing,
+    files: [...conflicts],
+    base_commit: baseCommit,
+    method,
+    folder: checkedOutIn,
+  };
   const no = (code: string, text: string) => ({ ...merge, is_possible: false, code, text, commands: [] });
   if (headCommit === null) return no('head_gone', 'The branch is gone.');
   if (baseCommit === null) return no('base_gone', `The base ${base} is gone.`);
   if (headCommit !== head) return no('head_moved', 'The branch has moved since this page was read.');
   if (mergeability === 'conflict') return no('conflict', `The change conflicts with ${base}.`);
-  const command = `baton pr merge ${number}`;
+  const command = `baton pr merge ${number}${missing.length === 0 ? '' : ' --ignore-checks'}`;
   if (checkedOutIn === null) {
     const text = mergeability === 'behind' ? `${base} has newer commits; the change merges without conflicts.` : '';
     return { ...merge, is_possible: true, code: mergeability, text, commands: [command] };
@@ -102,6 +119,17 @@ export function presentMerge(
   const text = `${base} is checked out in ${checkedOutIn}, where the daemon does not write. Merge it in that folder.`;
   const found = path.join(checkedOutIn, 'WORKFLOW.md') === workflow ? '' : ` --workflow ${shellArgument(workflow)}`;
   return { ...no('checked_out', text), commands: [`cd ${shellArgument(checkedOutIn)}`, command + found] };
+}
+
+/** As a merge counts them: every check has to pass, also one that is not planned yet. */
+function missingChecks(
+  checks: readonly Pick<Check, 'name' | 'result'>[],
+  wanted: ReviewChecks,
+): NonNullable<PullDetail['merge']>['missing_checks'] {
+  const unplanned = wanted.filter(({ name }) => checks.every((check) => check.name !== name));
+  return [...checks, ...unplanned.map(({ name }) => ({ name, result: null }))].flatMap(({ name, result }) =>
+    result === 'passed' ? [] : [{ name, result }],
+  );
 }
 
 export function presentAutoMerge(open: OpenPull | undefined): PullDetail['auto_merge'] {

@@ -158,10 +158,7 @@ async function pullDetail(project: ApiProject, pull: PullRequest, signal: AbortS
     merge:
       facts === null
         ? null
-        : presentMerge({ number: pull.number, head: pull.headCommit, base: pull.base }, facts, {
-            method: review.mergeMethod,
-            workflow: project.describe().workflow_path,
-          }),
+        : presentMerge(pull, facts, { checks: ofHead, review, workflow: project.describe().workflow_path }),
     ...(governing === undefined ? {} : { governing: governing === null ? null : [...governing] }),
     at_host: facts === null ? null : presentHost(facts),
     asked: { title: issue?.facts.title ?? pull.title, description: issue?.facts.description ?? null },
