@@ -19,6 +19,7 @@ import { systemChance } from '../../src/clock/system-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { type StateFolder, takeStateFolder } from '../../src/daemon/daemon-identity.ts';
 import { launch } from '../../src/process/launch.ts';
+import { anyCharacter } from '../any-character.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { runs } from '../property-runs.ts';
 
@@ -93,7 +94,11 @@ describe('the identity of a daemon', () => {
     live(stateDir);
     const whole = readFileSync(file, 'utf8');
     const torn = fc.integer({ min: 0, max: whole.length - 1 }).map((length) => whole.slice(0, length));
-    const foreign = fc.oneof(fc.string(), fc.string({ unit: 'binary', maxLength: 300 }), fc.constant('x'.repeat(1e6)));
+    const foreign = fc.oneof(
+      fc.string(),
+      fc.string({ unit: anyCharacter, maxLength: 300 }),
+      fc.constant('x'.repeat(1e6)),
+    );
     const used = new Set<string>();
     fc.assert(
       fc.property(fc.oneof(torn, foreign), (content) => {

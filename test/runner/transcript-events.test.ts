@@ -5,6 +5,7 @@ import { createRedactor } from '../../src/core/text/redact.ts';
 import { Secret } from '../../src/core/text/secret.ts';
 import { promptEvents } from '../../src/runner/transcript-events.ts';
 import { transcriptLine } from '../../src/store/transcripts/transcript-line.ts';
+import { anyCharacter } from '../any-character.ts';
 import { runs } from '../property-runs.ts';
 import { script, stageRun } from './stage-run.ts';
 
@@ -24,7 +25,7 @@ describe('the transcript of a prompt', () => {
   it('contains the whole prompt, in lines that a transcript can hold', () => {
     const redactor = createRedactor([]);
     const piece = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: anyCharacter }),
       fc.constantFrom('\ud83d\ude00'.repeat(20_000), '\u0001'.repeat(40_000), `BEGIN-${fenceMark}`, `END-${fenceMark}`),
     );
     fc.assert(

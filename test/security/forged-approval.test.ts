@@ -14,6 +14,7 @@ import { exactBlock, exactLine } from '../../src/core/text/exact-text.ts';
 import { harmlessLine, harmlessLines } from '../../src/core/text/harmless-line.ts';
 import { turn as claudeTurn, openClaude } from '../agent/claude/claude-scene.ts';
 import { openCodex, turn } from '../agent/codex/codex-scene.ts';
+import { anyCharacter } from '../any-character.ts';
 import type { Step } from '../fake/app-server/scenario.ts';
 import { runs } from '../property-runs.ts';
 
@@ -178,7 +179,7 @@ describe('what a person approves of Claude', () => {
 
 describe('the exact form of a text', () => {
   const hostile = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
     fc
       .array(fc.constantFrom(...'«»⟦⟧␛␊␠│ \t\n\r\u001b\u202e\u00a0\u0301\u2800\ufe0fa', '⟦U+1B⟧'))
       .map((all) => all.join('')),

@@ -6,6 +6,7 @@ import { fenceState } from '../../src/core/text/fence.ts';
 import type { ToolContext } from '../../src/tools/tool.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
 import type { Ask, IssueComment, Tracker } from '../../src/tracker/tracker.ts';
+import { anyCharacter } from '../any-character.ts';
 import { issue } from '../fake/issues.ts';
 import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { errorIn, openTools } from './open-tools.ts';
@@ -179,7 +180,7 @@ describe('get_issue', () => {
       '\u202e',
     );
     const text = fc
-      .array(fc.oneof(fc.string({ unit: 'binary' }), pieces), { maxLength: 8 })
+      .array(fc.oneof(fc.string({ unit: anyCharacter }), pieces), { maxLength: 8 })
       .map((parts) => parts.join(''));
     await fc.assert(
       fc.asyncProperty(

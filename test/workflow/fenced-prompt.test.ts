@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Issue } from '../../src/core/issue/issue.ts';
 import { fenceRule, fenceState } from '../../src/core/text/fence.ts';
 import { tryTemplates } from '../../src/workflow/template/try-templates.ts';
+import { anyCharacter } from '../any-character.ts';
 import { runs } from '../property-runs.ts';
 import { given, givenIssue } from './given.ts';
 
@@ -126,7 +127,7 @@ describe('text of an untrusted author in a prompt', () => {
     );
     fc.assert(
       fc.property(
-        fc.array(fc.oneof(pieces, fc.string({ unit: 'binary' })), { maxLength: 8 }).map((parts) => parts.join('')),
+        fc.array(fc.oneof(pieces, fc.string({ unit: anyCharacter })), { maxLength: 8 }).map((parts) => parts.join('')),
         fc.array(fc.constantFrom(...filters), { maxLength: 3 }),
         fc.boolean(),
         (text, chain, captured) => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { splitFrontMatter } from '../../src/workflow/split-front-matter.ts';
+import { anyCharacter } from '../any-character.ts';
 import { defaultPrompt, given, givenIssue, givenText, problemsIn, refusal } from './given.ts';
 
 describe('splitting front matter and body', () => {
@@ -83,7 +84,7 @@ describe('splitting front matter and body', () => {
       }),
     );
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (anything) => {
+      fc.property(fc.string({ unit: anyCharacter }), (anything) => {
         const { frontMatter, body } = splitFrontMatter(anything);
         expect(anything.endsWith(body)).toBe(true);
         if (frontMatter === null) expect(`\uFEFF${body}`.endsWith(anything)).toBe(true);

@@ -9,6 +9,7 @@ import { countdown, shortDuration } from '../../../src/cli/top/lines/short-text.
 import { throughput, withSample } from '../../../src/cli/top/lines/throughput.ts';
 import { type Details, startState, type TopState, withRows } from '../../../src/cli/top/top-state.ts';
 import type { Now } from '../../../src/client/schema/now.ts';
+import { anyCharacter } from '../../any-character.ts';
 import { runs } from '../../property-runs.ts';
 import { ago, busy, colourQuestion, finished, needsYou, now, running, sceneAt, waiting } from './now-scene.ts';
 
@@ -78,7 +79,7 @@ const nasty = [
   ...['שלום', 'نص', '\u{e0041}', '\u{1f3fb}', '\u2028', '\\n', 'x', ' ', 'a long word', '…', '\u001b', '\u001b['],
 ];
 const hostile = fc
-  .array(fc.oneof(fc.constantFrom(...nasty), fc.string({ unit: 'binary', maxLength: 8 })), { maxLength: 30 })
+  .array(fc.oneof(fc.constantFrom(...nasty), fc.string({ unit: anyCharacter, maxLength: 8 })), { maxLength: 30 })
   .map((parts) => parts.join(''));
 const harmless = /^[^\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]*$/u;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: only these may reach a terminal.

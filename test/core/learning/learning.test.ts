@@ -6,6 +6,7 @@ import { afterTrial, trialResult } from '../../../src/core/learning/learning-tri
 import { learningsProposal } from '../../../src/core/learning/learnings-proposal.ts';
 import { type Lesson, lessonKinds, lessonsIn, lessonsText, mostLessons } from '../../../src/core/learning/lesson.ts';
 import type { Task } from '../../../src/core/task/task.ts';
+import { anyCharacter } from '../../any-character.ts';
 import { settings } from '../../fake/settings.ts';
 import { runs } from '../../property-runs.ts';
 
@@ -92,7 +93,7 @@ describe('lessons', () => {
     issue: fc.string(),
     at: fc.nat(1_000_000),
     by: fc.string(),
-    words: fc.string({ unit: 'binary', maxLength: 200 }),
+    words: fc.string({ unit: anyCharacter, maxLength: 200 }),
   });
 
   it('are read from the text of a task as they were written, one a line, the latest ones in their order', () => {

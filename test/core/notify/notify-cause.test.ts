@@ -9,6 +9,7 @@ import {
   problemSightings,
   steadyMs,
 } from '../../../src/core/notify/notify-cause.ts';
+import { anyCharacter } from '../../any-character.ts';
 
 const at = Date.UTC(2026, 0, 2, 3);
 const issue = { id: 'i1', identifier: 'BAT-1', title: 'Mend the door', url: null };
@@ -190,20 +191,20 @@ describe('a problem of the daemon', () => {
 const anyFact = fc.record({
   kind: fc.constantFrom<NeedsYouFact['kind'][]>('question', 'held', 'limit', 'review', 'account', 'daemon'),
   key: fc.string(),
-  code: fc.string({ unit: 'binary' }),
-  reason: fc.string({ unit: 'binary' }),
+  code: fc.string({ unit: anyCharacter }),
+  reason: fc.string({ unit: anyCharacter }),
   since: fc.option(fc.integer()),
   issue: fc.option(
     fc.record({
-      id: fc.string({ unit: 'binary' }),
+      id: fc.string({ unit: anyCharacter }),
       identifier: fc.string(),
       title: fc.option(fc.string()),
       url: fc.option(fc.string()),
     }),
   ),
   runId: fc.option(fc.string()),
-  questionId: fc.option(fc.string({ unit: 'binary' })),
-  repeats: fc.option(fc.string({ unit: 'binary' })),
+  questionId: fc.option(fc.string({ unit: anyCharacter })),
+  repeats: fc.option(fc.string({ unit: anyCharacter })),
   actions: fc.array(fc.string()),
 });
 

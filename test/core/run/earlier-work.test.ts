@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type EarlierWork, earlierWorkText } from '../../../src/core/run/earlier-work.ts';
+import { anyCharacter } from '../../any-character.ts';
 import { runs } from '../../property-runs.ts';
 import { telling } from '../../telling.ts';
 
@@ -61,7 +62,7 @@ describe('the summary of the earlier run', () => {
     ].flatMap((work) => unquoted(earlierWorkText(work)));
     const [beforeReason = ''] = usual.find((line) => line.endsWith(reason))?.split(reason) ?? [];
     expect(beforeReason).not.toBe('');
-    const text = fc.string({ unit: 'binary', maxLength: 6_000 });
+    const text = fc.string({ unit: anyCharacter, maxLength: 6_000 });
     fc.assert(
       fc.property(text, text, (lastMessage, endedBecause) => {
         const told = earlierWorkText(earlier({ lastMessage, endedBecause, turns: 2 }));

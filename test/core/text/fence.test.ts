@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fence, fenceRule, fenceState, isTrusted, unfencedLine, withoutFence } from '../../../src/core/text/fence.ts';
+import { anyCharacter } from '../../any-character.ts';
 import { runs } from '../../property-runs.ts';
 
 const mark = '2f6c0d1e-77aa-4b1c-8d2e-0123456789ab';
@@ -10,7 +11,7 @@ const count = (text: string, part: string): number => text.toLowerCase().split(p
 const hostileText = fc
   .array(
     fc.oneof(
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: anyCharacter }),
       fc.constantFrom(
         mark,
         mark.toUpperCase(),

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RunEventDraft } from '../../../src/store/tables/run-events.ts';
 import { transcriptLine } from '../../../src/store/transcripts/transcript-line.ts';
+import { anyCharacter } from '../../any-character.ts';
 import { runStart } from '../../conformance/store.ts';
 import { begun, type Scene } from '../../orchestrator/scene.ts';
 import { runs } from '../../property-runs.ts';
@@ -221,7 +222,7 @@ describe('one run', () => {
       fc.record({
         at: fc.nat(1_000),
         name: fc.constantFrom('notification', 'turn_started', 'turn_failed', 'stage_changed', '__proto__', 'toString'),
-        summary: fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', '')),
+        summary: fc.string({ unit: anyCharacter }).map((text) => text.replaceAll('\0', '')),
         payload: fc.oneof(
           fc.jsonValue(),
           fc.record({

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { AgentQuestion, QuestionAnswer } from '../../../src/core/command/question.ts';
 import type { GivenAnswer, QuestionDraft, StoredQuestion } from '../../../src/store/tables/words/questions.ts';
+import { anyCharacter } from '../../any-character.ts';
 import { onEngine, project, runStart } from '../../conformance/store.ts';
 import { runs } from '../../property-runs.ts';
 import { engines } from '../engines.ts';
@@ -215,7 +216,7 @@ for (const engine of engines) {
 
     it('returns every question and answer unchanged', async () => {
       const { questions } = await open();
-      const text = fc.string({ unit: 'binary' });
+      const text = fc.string({ unit: anyCharacter });
       const field = fc.record({
         name: text,
         label: text,
