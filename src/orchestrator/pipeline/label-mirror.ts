@@ -50,13 +50,18 @@ export class LabelMirror {
   readonly #absent = new Map<string, number>();
   /** Missing labels that were logged. */
   readonly #reported = new Set<string>();
-  /** On a shared store: the phase of each issue in the last comparison. */
+  /** On a shared store: the phase of the last run here of each issue, or the phase in the last comparison. */
   readonly #phaseSeen = new Map<string, string>();
   /** While this is unchanged, so are the labels and the phases: a board of ten thousand issues is not compared in each tick. */
   #checked: string | null = null;
 
   constructor(parts: LabelMirrorParts) {
     this.#parts = parts;
+    // A run here may begin and fail between two comparisons: its wait belongs to the phase that it worked on.
+    parts.claims.onChange(({ issueId, after, by }) => {
+      if (by === 'begin' && after?.status === 'running' && after.role !== 'judge')
+        this.#phaseSeen.set(issueId, after.phase ?? readyPhase);
+    });
   }
 
   /** The step `safety` of a tick: compares the labels of the issues that the last poll found. */

@@ -130,6 +130,22 @@ describe('a completion claim', () => {
     expect(worksOf(other)).toEqual(['architecture']);
   });
 
+  it('on a shared store leaves the wait after a failure of the next phase as it is', async () => {
+    const settings = phased({ agent: { maxConcurrentAgents: 1 } });
+    const [one] = await pair({ issues: [issue({ id: '1' })], settings });
+    await one.orchestrator.start();
+    await one.clock.advance(10 * second);
+    await complete(one.runs[0]);
+    one.runs[0]?.succeed();
+    // The next run fails before a tick has compared the phases again.
+    while (one.runs.length < 2) await new Promise(setImmediate);
+    one.runs[1]?.fail();
+    await one.clock.advance(9 * second);
+    expect(worksOf(one)).toEqual(['research', 'architecture']);
+    await one.clock.advance(10 * second);
+    expect(worksOf(one)).toEqual(['research', 'architecture', 'architecture']);
+  });
+
   it('is withdrawn when a person moved its issue meanwhile', async () => {
     const stage = await inPhases();
     await stage.clock.advance(10 * second);
