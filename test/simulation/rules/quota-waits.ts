@@ -32,13 +32,19 @@ export function quotaWaits(world: World): Rule {
       const was = before.get(run.runId);
       before.delete(run.runId);
       if (run.errorCode !== 'agent_quota_exhausted' || was === undefined) return;
-      if (freedSince(run) || hasCompleted(world, run)) return;
+      if (freedSince(run) || hasCompleted(world, run) || wasMovedAway(world, run)) return;
       const is = streaksOf(world, run);
       for (const name of ['failures', 'stale_runs'] as const)
         if (is[name] !== was[name])
           world.broke('quota_waits', run.issueId, `${name} is ${is[name]} after a lack of quota, and was ${was[name]}`);
     },
   };
+}
+
+/** A person moved the issue during the run to where no agent works on it: the claim is released, and its counters end. */
+function wasMovedAway({ book, memory }: World, { issueId, startedSeenAt }: LedgerRun): boolean {
+  if ((book.changedAt.get(issueId) ?? -1) < startedSeenAt) return false;
+  return memory.look('select 1 from claims where owner is not null and issue_id = ?', issueId).length === 0;
 }
 
 function streaksOf({ memory }: World, { issueId }: LedgerRun): Streaks {
