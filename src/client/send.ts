@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { createConnection } from 'node:net';
 import * as z from 'zod';
-import { type Clock, sleep, timedOut, within } from '../clock/clock.ts';
+import { type Clock, timedOut, within } from '../clock/clock.ts';
 import { BatonError } from '../core/baton-error.ts';
 import { callerProof, proofPortPath } from './local-headers.ts';
 
@@ -50,23 +50,11 @@ function withProof(request: ApiRequest, proof: string): ApiRequest {
   return proof === '' ? request : { ...request, headers: { ...request.headers, [callerProof]: proof } };
 }
 
-/** On a busy machine a daemon may fail to see a caller that it sees a moment later. */
-const mostTries = 3;
-const tryAgainMs = 50;
-
 async function fetchProof(socketPath: string, clock: Clock, limitMs: number): Promise<string> {
   const answer = await sendOnce(socketPath, clock, { method: 'GET', path: proofPortPath, headers: {}, limitMs });
   const { data } = proofPort.safeParse(await answer.json().catch(() => null));
-  for (let tries = 1; data !== undefined && tries <= mostTries; tries += 1) {
-    const proof = await readProof(data.port, clock, limitMs);
-    if (proof !== '') return proof;
-    await sleep(clock, tryAgainMs);
-  }
-  return '';
-}
-
-function readProof(port: number, clock: Clock, limitMs: number): Promise<string> {
-  const connection = createConnection({ host: '127.0.0.1', port });
+  if (data === undefined) return '';
+  const connection = createConnection({ host: '127.0.0.1', port: data.port });
   const read = new Promise<string>((resolve, reject) => {
     let text = '';
     connection.setEncoding('utf8').on('data', (chunk) => {

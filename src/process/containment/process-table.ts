@@ -81,12 +81,20 @@ export function readStat(pid: number): ProcessStat | null {
   }
 }
 
+/**
+ * A child of Baton is in the session of its parent until it has one of its own, and gets its markers after that. So the
+ * session of a marked process is read after its markers: otherwise all programs in the session of a Baton could pass for
+ * agents while it starts one.
+ */
 function readProcess(pid: number): ProcessEntry | null {
-  const stat = readStat(pid);
+  const first = readStat(pid);
+  if (first === null || first.isDead) return null;
+  const variables = first.isKernel ? '' : environmentOf(pid, first.isHeadless);
+  const markers = { runId: markerIn(runMarker, variables), daemonId: markerIn(daemonMarker, variables) };
+  const isMarked = (markers.runId ?? markers.daemonId) !== null;
+  const stat = isMarked ? readStat(pid) : first;
   if (stat === null || stat.isDead) return null;
   const { parentPid, session, startTime } = stat;
-  const variables = stat.isKernel ? '' : environmentOf(pid, stat.isHeadless);
-  const markers = { runId: markerIn(runMarker, variables), daemonId: markerIn(daemonMarker, variables) };
   return { pid, parentPid, session, startTime, ...markers };
 }
 
