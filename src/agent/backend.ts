@@ -103,4 +103,6 @@ export interface HomeParts {
   readonly conversations: Readonly<Record<string, string>>;
   /** Files and folders that it reads; what it writes there, and to the further `paths`, ends with it. */
   readonly settings: readonly string[];
+  /** Variables that lead an isolated program to its conversations: names of files in the folder. */
+  readonly variables?: Readonly<Record<string, string>>;
 }

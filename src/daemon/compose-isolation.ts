@@ -257,7 +257,11 @@ function placesOf(
   const [folder, ...further] = logins;
   if (parts === null || folder === undefined) return { reads, writes: logins };
   const names = [folder, ...(existsSync(folder) ? [realpathSync(folder)] : [])];
-  return { reads, writes: [], home: { folders: names, parts: rulesOf(parts(workspace), folder, further) } };
+  const needed = parts(workspace);
+  const variables = Object.fromEntries(
+    Object.entries(needed.variables ?? {}).map(([name, file]) => [name, path.join(path.resolve(folder), file)]),
+  );
+  return { reads, writes: [], home: { folders: names, parts: rulesOf(needed, folder, further), variables } };
 
   function withFolders(file: string): readonly string[] {
     const ends = [file, realpathSync(file)];

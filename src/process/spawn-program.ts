@@ -59,7 +59,7 @@ export async function spawnProgram(
       env: {
         ...request.env,
         PATH: searchPath,
-        ...(isolation === null ? {} : isolatedVariables),
+        ...(isolation === null ? {} : { ...isolatedVariables, ...isolation.variables }),
         [runMarker]: request.runId,
         [daemonMarker]: owner.daemonId,
       },

@@ -11,12 +11,14 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { acpBackend } from '../../src/agent/acp/acp-backend.ts';
 import type { AgentBackend } from '../../src/agent/backend.ts';
 import { claudeBackend } from '../../src/agent/claude/claude-backend.ts';
 import { codexBackend } from '../../src/agent/codex/codex-backend.ts';
 import { systemChance } from '../../src/clock/system-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { runToEnd } from '../../src/process/run-to-end.ts';
+import { settings as settingsWith } from '../fake/settings.ts';
 import { isolatedAs } from './isolated-as.ts';
 import { describeIsolated } from './machine.ts';
 
@@ -24,9 +26,11 @@ const canary = 'canary';
 
 /** The folder of an agent's login, as a person has it who works on other projects too. */
 interface Home {
+  readonly name: string;
   readonly backend: AgentBackend;
   readonly folder: string;
-  readonly variable: string;
+  /** Names the folder where it is elsewhere; null: nothing does. */
+  readonly variable: string | null;
   readonly login: string;
   /** What the person's own agent follows and runs. */
   readonly settings: readonly string[];
@@ -34,10 +38,21 @@ interface Home {
   readonly conversations: readonly string[];
   /** Where the agent writes its conversation. */
   readonly own: (workspace: string) => string;
+  /** What the program keeps elsewhere in the home: as the settings, and as the conversations. */
+  readonly outside?: { readonly settings: readonly string[]; readonly conversations: readonly string[] };
+  /** Leads the isolated program to its own conversation. */
+  readonly database?: string;
+}
+
+function acpWith(preset: string): AgentBackend {
+  const usual = settingsWith();
+  const acp = { ...(usual.backends.acp as object), command: null, mode: null, model: null, tools: [], preset };
+  return { ...acpBackend, needs: () => acpBackend.needs({ ...usual, backends: { ...usual.backends, acp } }) };
 }
 
 const homes: readonly Home[] = [
   {
+    name: 'codex',
     backend: codexBackend,
     folder: '.codex',
     variable: 'CODEX_HOME',
@@ -50,6 +65,7 @@ const homes: readonly Home[] = [
     own: () => 'sessions/2026/02/03/rollout-own.jsonl',
   },
   {
+    name: 'claude',
     backend: claudeBackend,
     folder: '.claude',
     variable: 'CLAUDE_CONFIG_DIR',
@@ -61,44 +77,84 @@ const homes: readonly Home[] = [
     ],
     own: (workspace) => `projects/${workspace.replaceAll(/[^a-zA-Z0-9]/g, '-')}/own.jsonl`,
   },
+  {
+    name: 'opencode',
+    backend: acpWith('opencode'),
+    folder: '.local/share/opencode',
+    variable: null,
+    login: 'auth.json',
+    settings: ['bin/rg'],
+    conversations: [
+      ...['opencode.db', 'opencode.db-wal', 'storage/session/a.json', 'snapshot/a/config', 'log/a.log'],
+      ...['baton/0123456789abcdef/opencode.db', 'tool-output/a'],
+    ],
+    own: () => 'baton/opencode.db',
+    outside: {
+      settings: ['.config/opencode/plugin/a.js', '.config/opencode/opencode.json', '.cache/opencode/packages/a.js'],
+      conversations: ['.local/state/opencode/prompt-history.jsonl'],
+    },
+    database: 'baton/opencode.db',
+  },
+  {
+    name: 'gemini',
+    backend: acpWith('gemini'),
+    folder: '.gemini',
+    variable: null,
+    login: 'oauth_creds.json',
+    settings: ['settings.json', 'GEMINI.md', 'extensions/a/gemini-extension.json', 'commands/a.toml'],
+    conversations: ['tmp/other/chats/session.json', 'tmp/other/logs.json', 'history/other/config', 'memory/a.md'],
+    own: () => 'tmp/own/chats/session.json',
+  },
 ];
 
 /** Where the folder is: in the home, there by a link, or named by a variable. */
 const places = ['in the home', 'behind a link in the home', 'elsewhere'] as const;
 
 for (const home of homes)
-  describeIsolated(`an isolated agent of ${home.backend.name}`, { timeout: 120_000 }, () => {
-    it.each(places)('finds no other conversation, and plants nothing for the person: folder %s', async (where) => {
-      const { backend, login, settings, conversations } = home;
-      const scene = await sceneOf(home, where);
-      const { folder, read, run, workspace } = scene;
-      const own = home.own(workspace);
-      const works = await run(`cat "$1/${login}" "$1/${settings[0]}" && echo renewed > "$1/${login}" &&
+  describeIsolated(`an isolated agent of ${home.name}`, { timeout: 120_000 }, () => {
+    it.each(home.variable === null ? places.slice(0, 2) : places)(
+      'finds no other conversation, and plants nothing for the person: folder %s',
+      async (where) => {
+        const { backend, login, settings, conversations, outside = { settings: [], conversations: [] } } = home;
+        const scene = await sceneOf(home, where);
+        const { folder, read, run, workspace } = scene;
+        const own = home.own(workspace);
+        const works = await run(`cat "$1/${login}" "$1/${settings[0]}" && echo renewed > "$1/${login}" &&
         mkdir -p "$(dirname "$1/${own}")" && echo said > "$1/${own}" && echo mine > "$1/${settings[0]}"`);
-      expect(works).toMatchObject({ code: 0, stdout: 'original\noriginal\n', stderr: '' });
-      const reads = await run(`grep -rs ${canary} "$1" ~ "$2"; find "$1" -type f | xargs cat; exit 7`);
-      expect(reads.code).toBe(7);
-      expect(reads.stdout).not.toContain(canary);
-      const planted = [...settings, ...conversations].flatMap((each) => [
-        `mkdir -p "$(dirname "$1/${each}")"; echo evil > "$1/${each}"; rm -f "$1/${each}"`,
-        `echo evil > new; mv -f new "$1/${each}"; ln -sf /tmp/evil "$1/${each}"; chmod 777 "$1/${each}"`,
-      ]);
-      const more = 'echo evil > ~/.claude.json; echo evil > "$1/new-settings.json"; mv "$1" "$1-away"; exit 7';
-      expect((await run([...planted, more].join('\n'))).code).toBe(7);
-      expect(read(login)).toBe('renewed\n');
-      for (const each of settings) expect([each, read(each)]).toEqual([each, 'original\n']);
-      for (const each of conversations) expect([each, read(each)]).toEqual([each, `${canary}\n`]);
-      expect(readdirSync(folder)).not.toContain('new-settings.json');
-      if (where !== 'elsewhere') expect(readFileSync(path.join(scene.home, '.claude.json'), 'utf8')).toBe('original\n');
-      // The next run of the same workspace has its conversation, and a run of another has not.
-      expect(await run(`cat "$1/${own}"`)).toMatchObject({ code: 0, stdout: 'said\n' });
-      const elsewhere = backend === codexBackend ? await run(`cat "$1/${own}"`, `${workspace}-2`) : { stdout: '' };
-      expect(elsewhere.stdout).toBe('');
-    });
+        expect(works).toMatchObject({ code: 0, stdout: 'original\noriginal\n', stderr: '' });
+        const reads = await run(`grep -rs ${canary} "$1" ~ "$2"; find "$1" -type f | xargs cat; exit 7`);
+        expect(reads.code).toBe(7);
+        expect(reads.stdout).not.toContain(canary);
+        const inFolder = [...settings, ...conversations].map((each) => `$1/${each}`);
+        const inHome = [...outside.settings, ...outside.conversations].map((each) => `$HOME/${each}`);
+        const planted = [...inFolder, ...inHome].flatMap((each) => [
+          `mkdir -p "$(dirname "${each}")"; echo evil > "${each}"; rm -f "${each}"`,
+          `echo evil > new; mv -f new "${each}"; ln -sf /tmp/evil "${each}"; chmod 777 "${each}"`,
+        ]);
+        const more = 'echo evil > ~/.claude.json; echo evil > "$1/new-settings.json"; mv "$1" "$1-away"; exit 7';
+        expect((await run([...planted, more].join('\n'))).code).toBe(7);
+        expect(read(login)).toBe('renewed\n');
+        for (const each of settings) expect([each, read(each)]).toEqual([each, 'original\n']);
+        for (const each of conversations) expect([each, read(each)]).toEqual([each, `${canary}\n`]);
+        const atHome = (each: string): string => readFileSync(path.join(scene.home, each), 'utf8');
+        for (const each of outside.settings) expect([each, atHome(each)]).toEqual([each, 'original\n']);
+        for (const each of outside.conversations) expect([each, atHome(each)]).toEqual([each, `${canary}\n`]);
+        expect(readdirSync(folder)).not.toContain('new-settings.json');
+        if (where !== 'elsewhere')
+          expect(readFileSync(path.join(scene.home, '.claude.json'), 'utf8')).toBe('original\n');
+        // The next run of the same workspace has its conversation, and a run of another has not.
+        expect(await run(`cat "$1/${own}"`)).toMatchObject({ code: 0, stdout: 'said\n' });
+        const elsewhere = backend === claudeBackend ? { stdout: '' } : await run(`cat "$1/${own}"`, `${workspace}-2`);
+        expect(elsewhere.stdout).toBe('');
+        expect((await run('echo "$OPENCODE_DB"')).stdout.trim()).toBe(
+          home.database === undefined ? '' : path.join(scene.named, home.database),
+        );
+      },
+    );
   });
 
 async function sceneOf(
-  { backend, folder: name, variable, login, settings, conversations }: Home,
+  { backend, folder: name, variable, login, settings, conversations, outside }: Home,
   where: (typeof places)[number],
 ) {
   const around = path.join(import.meta.dirname, '../../node_modules/.cache');
@@ -114,11 +170,17 @@ async function sceneOf(
   };
   for (const each of [login, ...settings]) write(path.join(folder, each), 'original');
   for (const each of conversations) write(path.join(folder, each), canary);
-  write(path.join(home, '.claude.json'), 'original');
+  for (const each of ['.claude.json', ...(outside?.settings ?? [])]) write(path.join(home, each), 'original');
+  for (const each of outside?.conversations ?? []) write(path.join(home, each), canary);
+  mkdirSync(path.dirname(named), { recursive: true });
   if (where === 'behind a link in the home') symlinkSync(folder, named);
   const workspace = path.join(base, 'workspaces', 'own');
   for (const each of [workspace, `${workspace}-2`]) mkdirSync(each, { recursive: true });
-  const daemonEnv = { PATH: process.env.PATH, HOME: home, ...(where === 'elsewhere' ? { [variable]: folder } : {}) };
+  const daemonEnv = {
+    PATH: process.env.PATH,
+    HOME: home,
+    ...(where === 'elsewhere' && variable ? { [variable]: folder } : {}),
+  };
   const parts = { clock: systemClock, daemonId: systemChance.id(), daemonEnv };
   const isolate = await isolatedAs(backend, base, parts);
   const run = async (script: string, cwd = workspace) =>
@@ -131,5 +193,5 @@ async function sceneOf(
       },
       { ...parts, containment: 'user_pid_namespace' },
     );
-  return { folder, home, workspace, run, read: (each: string) => readFileSync(path.join(folder, each), 'utf8') };
+  return { folder, named, home, workspace, run, read: (each: string) => readFileSync(path.join(folder, each), 'utf8') };
 }

@@ -3,7 +3,9 @@ import { claudeHomeParts } from '../claude/home-parts.ts';
 import { neverOffered } from '../claude/session/arguments.ts';
 import { editors } from '../claude/turn/items.ts';
 import { codexHomeParts } from '../codex/home-parts.ts';
+import { ownFolder } from '../own-folder.ts';
 import { shellWord } from '../shell-text.ts';
+import { geminiHomeParts, opencodeHomeParts } from './home-parts.ts';
 
 /** Everything that Baton knows about one program of the Agent Client Protocol. */
 export interface Preset {
@@ -45,6 +47,8 @@ export const ownServer = 'baton';
 
 const inWorkspace = (workspace: string, ...words: readonly string[]): string =>
   `cd ${shellWord(workspace)} && ${words.map(shellWord).join(' ')}`;
+
+const opencodeData = '~/.local/share/opencode';
 
 export const presets = {
   'claude-agent-acp': {
@@ -96,11 +100,15 @@ export const presets = {
     mode: null,
     // The mode alone lets it run commands, and write its plans into the workspace.
     readOnly: { mode: 'plan', env: { OPENCODE_PERMISSION: '{"edit":"deny","bash":"ask"}' } },
-    paths: ['~/.config/opencode', '~/.local/share/opencode', '~/.local/state/opencode', '~/.cache/opencode'],
+    // Of its state only the model that was used last: it also has all prompts of the user.
+    paths: [opencodeData, '~/.config/opencode', '~/.local/state/opencode/model.json', '~/.cache/opencode'],
+    parts: opencodeHomeParts,
     hosts: ['opencode.ai', 'models.dev'],
     env: { OPENCODE_DISABLE_AUTOUPDATE: '1' },
     reportsLastCall: true,
-    resume: ({ workspace, threadId }) => inWorkspace(workspace, 'opencode', '--session', threadId),
+    // Without isolation the conversation is in the database of the user: then the variable is empty.
+    resume: ({ workspace, threadId }) =>
+      `cd ${shellWord(workspace)} && OPENCODE_DB=$(ls ${opencodeData}/${ownFolder(workspace)}/opencode.db 2>/dev/null) opencode --session ${shellWord(threadId)}`,
   },
   gemini: {
     command: 'gemini --acp',
@@ -110,6 +118,7 @@ export const presets = {
     mode: null,
     readOnly: { mode: 'default' },
     paths: ['~/.gemini'],
+    parts: geminiHomeParts,
     hosts: ['generativelanguage.googleapis.com', 'cloudcode-pa.googleapis.com', 'oauth2.googleapis.com'],
     env: { GEMINI_CLI_NO_RELAUNCH: '1' },
   },

@@ -25,6 +25,8 @@ export interface IsolationPlan {
   readonly rules: readonly IsolationRule[];
   /** Files that Baton makes in private folders. Small, and never secret: they appear in a list of arguments. */
   readonly files: readonly IsolationFile[];
+  /** Variables that the child gets, because it finds files elsewhere. */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 export interface IsolationFile {
@@ -33,9 +35,13 @@ export interface IsolationFile {
 }
 
 /** One rule a path: of several for the same path the last wins. In the order of their paths, parents first. */
-export function isolationPlan(rules: readonly IsolationRule[], files: readonly IsolationFile[] = []): IsolationPlan {
+export function isolationPlan(
+  rules: readonly IsolationRule[],
+  files: readonly IsolationFile[] = [],
+  variables: IsolationPlan['variables'] = {},
+): IsolationPlan {
   const byPath = new Map(rules.map((rule) => [rule.path, rule]));
-  return { rules: [...byPath.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1)), files };
+  return { rules: [...byPath.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1)), files, variables };
 }
 
 /** The rule that decides over a path; null when only the default does: it may be read. */

@@ -41,7 +41,11 @@ export interface IsolationPlace {
   /** Such as the objects that its git directory borrows. */
   readonly reads: readonly string[];
   /** The parts of a folder of its program, by all names of the folder; nothing else of it is shown. */
-  readonly home?: { readonly folders: readonly string[]; readonly parts: readonly IsolationRule[] };
+  readonly home?: {
+    readonly folders: readonly string[];
+    readonly parts: readonly IsolationRule[];
+    readonly variables: Readonly<Record<string, string>>;
+  };
 }
 
 /** The view of a child from what it works on; null: it sees what the user sees. */
@@ -65,12 +69,13 @@ export function planIsolation(ground: IsolationGround, place: IsolationPlace): I
       workspace,
     ],
     homes.map((home) => ({ path: path.join(home, '.gitconfig'), text: ground.gitConfiguration })),
+    place.home?.variables,
   );
 }
 
 /** Settings win over them. A folder in a private home is hidden already, and may be a link out of it. */
 function homeRules(
-  { home = { folders: [], parts: [] } }: IsolationPlace,
+  { home = { folders: [], parts: [], variables: {} } }: IsolationPlace,
   { hasLayers, readSetting, writeSetting }: IsolationGround,
   isHidden: (each: string) => boolean,
 ): readonly IsolationRule[] {
