@@ -55,14 +55,14 @@ export const githubHost: PullHost = {
 };
 
 function connected(parts: PullHostParts): Parts {
-  const { git, review, remote, clock, process } = parts;
+  const { git, review, remote, clock, process, redactor } = parts;
   const repository = readRepository(review.repository ?? '');
   const address = githubAddress(review.apiUrl);
   if (repository === null)
     throw unusable('review.repository', 'it must be owner/name', 'Set `review.repository` to a name such as acme/app.');
   if (address === null)
     throw unusable('review.api_url', 'it must be an address', 'Set `review.api_url` to https://HOST/api/v3.');
-  const credential = githubCredential(review.token, new URL(address.web).host, process);
+  const credential = githubCredential(review.token, new URL(address.web).host, { ...process, redactor });
   const clientFor = (token: Secret) => remote.client(githubProvider, token, false);
   const github = createGithub({ address, credential, clientFor, clock });
   return { ...parts, repository, github, branches: githubBranches({ git, address, repository, credential }) };

@@ -1,22 +1,23 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock/system-clock.ts';
+import { createRedactor } from '../../../src/core/text/redact.ts';
 import { Secret } from '../../../src/core/text/secret.ts';
 import { githubCredential } from '../../../src/pulls/github/github-credential.ts';
+import { fakeGh } from '../../fake/github/fake-gh.ts';
 import { scratchFolder } from '../../workspace/scratch-folder.ts';
 
-/** A program `gh` that writes what it was asked and what it saw, then does as `acts` says. */
 function withGh(acts: string) {
   const folder = scratchFolder();
-  const file = path.join(folder, 'bin', 'gh');
-  mkdirSync(path.dirname(file));
-  writeFileSync(file, `#!/bin/sh\necho "$* [$GH_TOKEN$GITHUB_TOKEN]" >> ${folder}/asked\n${acts}\n`);
-  chmodSync(file, 0o755);
-  const daemonEnv = { PATH: `${path.dirname(file)}:${process.env.PATH}`, HOME: folder, GH_TOKEN: 'of another program' };
+  const daemonEnv = {
+    PATH: `${fakeGh(folder, acts)}:${process.env.PATH}`,
+    HOME: folder,
+    GH_TOKEN: 'of another program',
+  };
   // A gh that hangs is ended after its time, which passes quickly here.
   const clock = { ...systemClock, schedule: (ms: number, act: () => void) => systemClock.schedule(ms / 50, act) };
-  const deps = { clock, containment: 'marker_sweep' as const, daemonId: 'd', daemonEnv };
+  const deps = { clock, containment: 'marker_sweep' as const, daemonId: 'd', daemonEnv, redactor: createRedactor([]) };
   return { folder, credential: githubCredential(null, 'github.example.org', deps), deps };
 }
 
@@ -24,12 +25,13 @@ const asked = 'auth token --hostname github.example.org []\n';
 
 describe('the login of gh', () => {
   it('is asked for once, for the host, without a token of the environment, and again after GitHub refused it', async () => {
-    const { folder, credential } = withGh(`n=$(wc -l < "$HOME/asked"); echo gho_token_number_$n`);
+    const { folder, credential, deps } = withGh(`n=$(wc -l < "$HOME/asked"); echo gho_token_number_$n`);
     const token = async () => (await credential.token()).reveal();
     expect(await Promise.all([token(), token()])).toEqual(['gho_token_number_1', 'gho_token_number_1']);
     expect(readFileSync(path.join(folder, 'asked'), 'utf8')).toBe(asked);
     credential.refused();
     expect(await token()).toBe('gho_token_number_2');
+    expect(deps.redactor.redact('a gho_token_number_2 in a log')).toBe('a [secret] in a log');
   });
 
   it.each([
