@@ -204,7 +204,7 @@ export const logEvents = {
   sent_back_issue_not_moved: 'Failed to move the issue of a change that was sent back; it is tried again.',
   change_not_linked: 'Failed to comment on an issue with the address of its pull request.',
   pull_not_labelled:
-    'The host of pull requests refused labels or reviewers for a pull request; it stands without them.',
+    'The host of pull requests refused labels, reviewers or a newer receipt for a pull request; it stands without them.',
   pull_partly_read:
     'The host of pull requests did not give all of an answer: a pull request is gone, or the token may not read a part of it.',
   pull_not_examined: 'Failed to examine the commits of a pull request; the word of its host counts until the next try.',

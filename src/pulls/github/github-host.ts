@@ -3,7 +3,7 @@ import { BatonError } from '../../core/baton-error.ts';
 import { failedBy } from '../../core/finding.ts';
 import type { PullRequest } from '../../core/pull/pull-request.ts';
 import type { Secret } from '../../core/text/secret.ts';
-import { createGithub, type Github, type GithubAsk, type GraphqlError } from '../../github/github.ts';
+import { createGithub, type Github, type GithubAsk, type GraphqlError, type RestCall } from '../../github/github.ts';
 import { type GithubRepository, githubAddress, readRepository, repositoryOfUrl } from '../../github/github-address.ts';
 import { githubErrors } from '../../github/github-errors.ts';
 import { githubProvider } from '../../github/github-provider.ts';
@@ -102,11 +102,13 @@ const listed = z.object({
   number: z.number(),
   html_url: z.string(),
   state: z.string(),
+  body: z.string().nullish(),
   head: z.object({ sha: z.string(), ref: z.string() }),
 });
 const lists = z.array(listed);
 const mergeAnswer = z.object({ sha: z.string(), merged: z.literal(true) });
 const anything = z.unknown();
+const onePull = '/repos/{owner}/{repo}/pulls/{pull_number}';
 
 const byDelivery: GithubAsk = { caller: { job: 'review', cause: 'retry' } };
 const byPerson: GithubAsk = { caller: { job: 'review', cause: 'person' } };
@@ -162,6 +164,7 @@ class GithubPullRequests implements PullRequests {
     const pull = found ?? (await this.#create(change, headCommit));
     // After a crash between the two requests the first delivery is tried again.
     if (found === null || (change.earlierHeads ?? []).length === 0) await this.#decorate(pull.number);
+    if (found?.state === 'open') await this.#renewReceipt(found, change.receipt);
     return { hostNumber: pull.number, url: pull.html_url, headCommit, baseCommit, isOpen: pull.state === 'open' };
   }
 
@@ -273,8 +276,7 @@ class GithubPullRequests implements PullRequests {
 
   /** Labels and reviewers. One that GitHub does not know is no reason to keep the change from review. */
   async #decorate(number: number): Promise<void> {
-    const { review, github, logger } = this.#parts;
-    const { labels, reviewers } = review;
+    const { labels, reviewers } = this.#parts.review;
     const [teams, people] = [reviewers.filter(isTeam), reviewers.filter((name) => !isTeam(name))];
     const wanted = [
       ...(labels.length === 0
@@ -289,18 +291,33 @@ class GithubPullRequests implements PullRequests {
             },
           ]),
     ];
-    for (const { route, body } of wanted) {
-      const call = { method: 'POST', route, path: this.#path(number), body, data: anything, ask: byDelivery } as const;
-      await github.rest(call).catch((error: unknown) => {
-        if (!(error instanceof BatonError) || error.retryable) throw error;
-        logger.warn('pull_not_labelled', { pull_request: number, route, error });
-      });
-    }
+    for (const { route, body } of wanted) await this.#tryTo(number, { method: 'POST', route, body });
+  }
+
+  /** Of a later round. The words above it, which a person may have changed, stay. */
+  async #renewReceipt({ number, body: known }: z.infer<typeof listed>, receipt = ''): Promise<void> {
+    const body = withReceipt(known ?? '', receipt);
+    if (body !== known && body !== null) await this.#tryTo(number, { method: 'PATCH', route: onePull, body: { body } });
+  }
+
+  async #tryTo(number: number, call: Pick<RestCall<unknown>, 'method' | 'route' | 'body'>): Promise<void> {
+    const { github, logger } = this.#parts;
+    const path = this.#path(number);
+    await github.rest({ ...call, path, data: anything, ask: byDelivery }).catch((error: unknown) => {
+      if (!(error instanceof BatonError) || error.retryable) throw error;
+      logger.warn('pull_not_labelled', { pull_request: number, route: call.route, error });
+    });
   }
 
   async #change(number: number, body: Readonly<Record<string, unknown>>, ask: GithubAsk): Promise<void> {
-    const route = '/repos/{owner}/{repo}/pulls/{pull_number}';
-    await this.#parts.github.rest({ method: 'PATCH', route, path: this.#path(number), body, data: anything, ask });
+    await this.#parts.github.rest({
+      method: 'PATCH',
+      route: onePull,
+      path: this.#path(number),
+      body,
+      data: anything,
+      ask,
+    });
   }
 
   #path(number = 0): Readonly<Record<string, string | number>> {
@@ -351,8 +368,20 @@ function openOrEnded(pulls: z.infer<typeof lists>, headCommit: string): z.infer<
   return pulls.find(({ state }) => state === 'open') ?? pulls.find(({ head }) => head.sha === headCommit) ?? null;
 }
 
+/** Where the receipt begins; it ends at the next mark of Baton. */
+const receiptMark = '<!-- baton receipt -->';
+
 function bodyOf(body: string, receipt = ''): string {
-  return [body.trim(), receipt.trim(), ownMark].filter((part) => part !== '').join('\n\n');
+  const last = receipt.trim() === '' ? [] : [receiptMark, receipt.trim()];
+  return [body.trim(), ...last, ownMark].filter((part) => part !== '').join('\n\n');
+}
+
+/** Null where a person removed the receipt, or there is none. */
+function withReceipt(body: string, receipt: string): string | null {
+  const from = body.lastIndexOf(receiptMark);
+  const to = from === -1 ? -1 : body.indexOf(ownMark, from);
+  if (to === -1 || receipt.trim() === '') return null;
+  return `${body.slice(0, from)}${bodyOf('', receipt)}${body.slice(to + ownMark.length)}`;
 }
 
 function isTeam(name: string): boolean {

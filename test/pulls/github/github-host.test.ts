@@ -41,6 +41,26 @@ describe('a change', () => {
     expect(scene.github.pulls[0]?.body).toMatch(/^More words\.[\s\S]*\| Tokens \| 5 \|/);
   });
 
+  it('gets a new receipt with a later round, and keeps the words of people around it', async () => {
+    scene = await githubScene();
+    const head = scene.publish(branch, { 'new.txt': 'hello\n' });
+    await scene.pulls.open({ ...change, receipt: '| Tokens | 5 |' });
+    const [pull] = scene.github.pulls;
+    if (pull === undefined) throw new Error('no pull request');
+    const edits = () => scene.github.calls.filter(({ route }) => route.startsWith('PATCH ')).length;
+    await scene.pulls.open({ ...change, receipt: '| Tokens | 5 |' });
+    expect(edits()).toBe(0);
+    pull.body = `By a person.\r\n${pull.body}\r\nCloses nothing.`;
+    scene.publish(branch, { 'more.txt': 'x\n' }, head);
+    const later = { ...change, earlierHeads: [head], receipt: '| Tokens | 9 |' };
+    await scene.pulls.open(later);
+    expect(pull.body).toMatch(/^By a person\.\r\nMore words\.[\s\S]*\| Tokens \| 9 \|[\s\S]*Closes nothing\.$/);
+    expect([pull.body.includes('| Tokens | 5 |'), edits()]).toEqual([false, 1]);
+    pull.body = 'All by a person.';
+    await scene.pulls.open({ ...later, receipt: '| Tokens | 12 |' });
+    expect([pull.body, edits()]).toEqual(['All by a person.', 1]);
+  });
+
   it('is found again after an answer was lost, by this daemon and by another, and never opened twice', async () => {
     for (const when of ['before', 'after'] as const) {
       scene = await githubScene();
