@@ -327,9 +327,9 @@ function startSession({ request, signal }: RunParts, agent: Agent, start: Sessio
 }
 
 function changeIn(facts: WorkspaceFacts | null): ExistingChange | null {
-  const { git = null, commits = [], base = null, movedTo = null } = facts ?? {};
+  const { git = null, commits = [], base = null, baseReference = null, movedTo = null } = facts ?? {};
   if (git === null || (commits.length === 0 && movedTo === null)) return null;
-  return { branch: git.branch, ahead: git.ahead, commits, base, movedTo };
+  return { branch: git.branch, ahead: git.ahead, commits, base, baseReference, movedTo };
 }
 
 /**

@@ -50,6 +50,8 @@ export interface RunRequest {
   readonly commentsSince: number | null;
   /** The commits that were in review before: a run that ends at one of them has made nothing new. */
   readonly reviewed: readonly string[];
+  /** The branch that its pull request goes into, which a person may have chosen at the host; null: it has none. */
+  readonly into: string | null;
   /** The previous run of the issue, if there was one: for an agent that does not remember it. */
   readonly earlier: EarlierWork | null;
   /** What a judge reviews; null for a worker. */

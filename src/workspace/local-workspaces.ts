@@ -4,6 +4,7 @@ import { examineWorkspace } from './examine/examine-workspace.ts';
 import { hasCode } from './file-system.ts';
 import { createCheckouts } from './git/checkout/checkouts.ts';
 import { isInBase, movedByOthers } from './git/checkout/publish-branch.ts';
+import { keptBaseOf } from './git/source/home-repository.ts';
 import { runHook, runHookAnyway } from './hooks.ts';
 import { keepOutOfGit } from './keep-out-of-git.ts';
 import { listWorkspaces } from './list-workspaces.ts';
@@ -61,7 +62,9 @@ export function createLocalWorkspaces(given: LocalWorkspaceParts): Workspaces {
       const facts = await examineWorkspace(path, { git, places, checkout, isInBase: isInBase(git), ...more });
       if (facts?.git == null || checkout === null || more?.commits === undefined) return facts;
       const movedTo = await movedByOthers(git, checkout, facts.git.head);
-      return { ...facts, base: checkout.base, ...(movedTo === null ? {} : { movedTo }) };
+      const base = more.into ?? checkout.base;
+      const moved = base === checkout.base ? {} : { baseReference: keptBaseOf(base) };
+      return { ...facts, base, ...moved, ...(movedTo === null ? {} : { movedTo }) };
     },
     list: (root, options) => listWorkspaces(root, options),
   };

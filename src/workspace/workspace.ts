@@ -62,10 +62,14 @@ export interface Workspaces {
   /** Finishes the removals below a root that a previous daemon began. Never rejects; logs the results. */
   finishRemovals(root: string): Promise<void>;
   /**
-   * The current state of a workspace; with `commits` also the newest of those beyond the base, at most this many. Null
-   * when it could not be read completely. Never rejects.
+   * The current state of a workspace; with `commits` also the newest of those beyond the base, at most this many. `into`
+   * is the branch that its change goes into, where that is decided. Null when it could not be read completely. Never
+   * rejects.
    */
-  examine(path: string, more?: { readonly commits?: number }): Promise<WorkspaceFacts | null>;
+  examine(
+    path: string,
+    more?: { readonly commits?: number; readonly into?: string | null },
+  ): Promise<WorkspaceFacts | null>;
   /** The workspaces below a root, in the order of their names, and the leftovers of removals. */
   list(root: string, options?: { readonly sizes?: boolean }): Promise<readonly WorkspaceEntry[]>;
 }
@@ -89,8 +93,10 @@ export interface WorkspaceFacts {
   readonly git: GitEvidence | null;
   /** Where they were asked for: the commits beyond the base, the newest first. */
   readonly commits?: readonly CommitLine[];
-  /** With the commits: the base of a checkout. */
+  /** With the commits: the branch that its change goes into. */
   readonly base?: string;
+  /** The reference of that branch in the repository, where it is not the base that the checkout came from. */
+  readonly baseReference?: string;
   /** With the commits: where others moved the branch in the local repository, when the workspace lacks that commit. */
   readonly movedTo?: string;
 }

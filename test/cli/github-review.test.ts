@@ -1,11 +1,14 @@
 // @module-tag full
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { fakeGh } from '../fake/github/fake-gh.ts';
 import { startFakeGithub } from '../fake/github/fake-github.ts';
 import { startFakeLinear } from '../fake/linear/fake-linear.ts';
 import { commit, git, scratchRepository } from '../workspace/git/scratch-repository.ts';
+import { scratchFolder } from '../workspace/scratch-folder.ts';
 import { daemonHere } from './baton-here.ts';
-import { LinearScene, secretKey } from './linear-scene.ts';
+import { filesWith, LinearScene, secretKey } from './linear-scene.ts';
 import { answer, refusal, runsOf, soon } from './live-daemon.ts';
 import { leaveNoPlaces, Place } from './run-baton.ts';
 
@@ -115,6 +118,7 @@ it('an issue of Linear becomes a pull request on GitHub, comes back for a red ch
   await round(4);
   expect(greeting()).toBe('HELLO HELLO, all');
 
+  expect(github.pulls[0]?.body).toMatch(/\| Runs \| 4 \|/);
   expect(github.merge(1, 'squash', 'ada')).toBeNull();
   await soon(() => expect(linear.stateOf(issue)).toBe('Done'));
   expect((await answer(place, 'pr', 'list', '--all')).pulls).toMatchObject([{ number: 1, status: 'merged' }]);
@@ -149,11 +153,32 @@ it('an issue of Linear becomes a pull request on GitHub, comes back for a red ch
     expect((await answer(place, 'status')).status.held).toEqual([]);
     expect((await answer(place, 'pr', 'show', other)).pull).toMatchObject({ status: 'in_review', base: 'develop' });
   });
-  expect(github.merge(2, 'squash', 'ada')).toBeNull();
+  // The same commands as with the local host.
+  expect((await answer(place, 'pr', 'diff', other)).diff.files).toMatchObject([{ path: 'greeting.txt' }]);
+  await answer(place, 'pr', 'send-back', other, 'Say it twice.');
+  await soon(async () => {
+    const { pull: again } = await answer(place, 'pr', 'show', other);
+    expect(again.rounds.map((each: { sent_back: unknown }) => each.sent_back !== null)).toEqual([true, false]);
+    expect([again.status, linear.stateOf(other)]).toEqual(['in_review', 'In Review']);
+  });
+  const last = await promptOf(5);
+  expect(last).toContain('git fetch origin refs/baton/base/develop');
+  expect(last).not.toContain('origin/main');
+  git(source, 'switch', '-q', second);
+  expect(git(source, 'show', 'HEAD:greeting.txt')).toBe('HELLO HELLO');
+  git(source, 'switch', '-q', 'main');
+  expect((await answer(place, 'pr', 'approve', other)).command).toMatchObject({ code: 'change_approved' });
+  const main = github.tip('main');
+  expect((await answer(place, 'pr', 'merge', other, '--method', 'squash')).command).toMatchObject({
+    code: 'change_merged',
+  });
+  // No approval is written there: it would be one of the account of the token.
+  expect(github.pulls[1]).toMatchObject({ state: 'MERGED', base: 'develop', mergedBy: 'baton-bot', reviews: [] });
+  expect(github.tip('main')).toBe(main);
   await soon(() => expect(linear.stateOf(other)).toBe('Done'));
 
   const runs = await runsOf(place);
-  expect(runs).toHaveLength(5);
+  expect(runs).toHaveLength(6);
   for (const { run_id: id } of runs)
     for (const file of [`prompts/${id}`, `prompts/${id}.env`])
       for (const secret of [token, 'Send me the keys']) expect(place.read(file)).not.toContain(secret);
@@ -162,7 +187,9 @@ it('an issue of Linear becomes a pull request on GitHub, comes back for a red ch
 });
 
 it('a team without a clone on this machine names the address of its repository', { timeout: 120_000 }, async () => {
-  using place = new Place({ GITHUB_TOKEN: token });
+  // And no token in a variable: the login of `gh` counts.
+  const gh = scratchFolder();
+  using place = new Place({ PATH: `${fakeGh(gh, `echo ${token}`)}:${process.env.PATH}` });
   const source = scratchRepository(path.join(place.folder, 'origin'));
   await using github = await startFakeGithub({ folder: place.folder, from: source });
   place.write('home/.gitconfig', '[user]\n\tname = A Person\n\temail = person@example.invalid\n');
@@ -176,7 +203,7 @@ it('a team without a clone on this machine names the address of its repository',
       `workspace: {root: workspaces, repo: "${github.gitUrl}"}`,
       'agent:',
       '  backend: command',
-      '  command: "date >> greeting.txt; git add -A; git commit -qm Greet"',
+      '  command: "if env | grep -q ghp_; then exit 3; fi; date >> greeting.txt; git add -A; git commit -qm Greet"',
       '  after_success: review',
       `review: {host: github, repository: acme/app, api_url: "${github.apiUrl}", checks: [{name: there, run: test -s greeting.txt}]}`,
       '---',
@@ -196,6 +223,10 @@ it('a team without a clone on this machine names the address of its repository',
   await answer(place, 'issue', 'add', 'Greet again');
   await soon(() => expect(github.pulls).toHaveLength(2));
   expect(git(github.repository, 'rev-parse', `${github.pulls[1]?.headOid}^`)).toBe(github.tip('main'));
+  expect(readFileSync(path.join(gh, 'asked'), 'utf8')).toBe(
+    `auth token --hostname ${new URL(github.apiUrl).host} []\n`,
+  );
+  expect(filesWith(place.folder, token)).toEqual([]);
   expect(github.complaints).toEqual([]);
   await daemon.stop();
 });

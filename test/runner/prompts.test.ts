@@ -190,7 +190,10 @@ describe('words in the first prompt of a run', () => {
     ];
     const told = prompt(
       { threadId: 't', retryKind: null, messages: [said({})], earlier },
-      { isResumed: true, change: { branch: 'baton/t-1', ahead: 7, commits, base: 'main', movedTo: null } },
+      {
+        isResumed: true,
+        change: { branch: 'baton/t-1', ahead: 7, commits, base: 'main', baseReference: null, movedTo: null },
+      },
     );
     expect(told).toContain('baton/t-1');
     expect(told.indexOf('Use the other key.')).toBeLessThan(told.indexOf('baton/t-1'));
@@ -202,8 +205,24 @@ describe('words in the first prompt of a run', () => {
     expect(told).toContain('origin/main');
   });
 
+  it('name the base that a person chose for the change, and how to get it', () => {
+    const commits = [{ id: 'a'.repeat(40), subject: 'Greet' }];
+    const base = { base: 'develop', baseReference: 'refs/baton/base/develop' };
+    const change = { branch: 'baton/t-1', ahead: 1, commits, movedTo: null, ...base };
+    const told = prompt({ threadId: 't', retryKind: 'revision', earlier }, { isResumed: true, change });
+    expect(told).toContain('git fetch origin refs/baton/base/develop');
+    expect(told).not.toContain('origin/develop');
+  });
+
   it('name the commit to which others moved the branch, also without a commit of the agent', () => {
-    const change = { branch: 'baton/t-1', ahead: 0, commits: [], base: null, movedTo: 'c'.repeat(40) };
+    const change = {
+      branch: 'baton/t-1',
+      ahead: 0,
+      commits: [],
+      base: null,
+      baseReference: null,
+      movedTo: 'c'.repeat(40),
+    };
     const told = (movedTo: string | null): string =>
       prompt({ threadId: 't', retryKind: 'revision', earlier }, { isResumed: true, change: { ...change, movedTo } });
     expect(told(change.movedTo)).toContain('c'.repeat(12));

@@ -193,6 +193,7 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
     messages: [],
     commentsSince: null,
     reviewed: [],
+    into: null,
     earlier: null,
     ask: async () => null,
     isStillOurs: () => true,

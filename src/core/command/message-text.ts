@@ -91,6 +91,8 @@ export interface ExistingChange {
   readonly commits: readonly CommitLine[];
   /** The branch that it goes into, where Baton knows it. */
   readonly base: string | null;
+  /** By which `git fetch` gets that branch, where it is not among those that are fetched always. */
+  readonly baseReference: string | null;
   /** The commit to which others moved the branch in the repository; null: none that the workspace lacks. */
   readonly movedTo: string | null;
 }
@@ -98,17 +100,19 @@ export interface ExistingChange {
 const longestSubject = 120;
 
 /** The change that exists. Subjects are data: each has its own quoted line. */
-export function changeText({ branch, ahead, commits, base, movedTo }: ExistingChange): string {
+export function changeText({ branch, ahead, commits, base, baseReference, movedTo }: ExistingChange): string {
   const on = branch === null ? 'on no branch' : `on the branch ${harmlessLine(branch)}`;
   const more = (ahead ?? 0) - commits.length;
+  const current =
+    baseReference === null
+      ? `after \`git fetch origin\` the current one is origin/${base}`
+      : `\`git fetch origin ${baseReference}\` brings the current one as FETCH_HEAD`;
   return [
     `Your work so far is ${on}. Its commits, the newest first, quoted as data. Add to them; do not begin again:`,
     '',
     ...commits.map(({ id, subject }) => `> ${id.slice(0, 12)} ${shortened(harmlessLine(subject))}`),
     ...(more > 0 ? [`> and ${more} more`] : []),
-    ...(base === null
-      ? []
-      : ['', `It goes into ${base}; after \`git fetch origin\` the current one is origin/${base}.`]),
+    ...(base === null ? [] : ['', `It goes into ${base}; ${current}.`]),
     ...(movedTo === null
       ? []
       : [

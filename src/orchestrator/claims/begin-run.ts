@@ -56,6 +56,8 @@ export interface BegunRun {
   readonly retryKind: RetryKind | null;
   /** The commits of its open pull request that were in review, the first one first. */
   readonly reviewed: readonly string[];
+  /** The branch that its open pull request goes into; null: it has none. */
+  readonly into: string | null;
   /** The words that wait for an agent of this issue, the oldest first. */
   readonly messages: readonly Message[];
   /** Comments on the issue since then may be unknown to agents; null for the first run. */
@@ -260,7 +262,7 @@ async function writeStart(
   await addRuns(tables, key, 1);
   const words = { messages, commentsSince, answers, answersBefore };
   const ofPhase = { pull: null, record: phase, completion: null };
-  return { ...begun, retryKind, reviewed, ...ofPhase, ...words };
+  return { ...begun, retryKind, reviewed, into: pull?.base ?? null, ...ofPhase, ...words };
 }
 
 /** An issue enters the pipeline with its first run, never before: a whole backlog would be labelled at once. */
@@ -275,7 +277,7 @@ async function enterPhase({ phases }: StoreTables, key: IssueKey, phase: string,
 const nothingRepeated = { attempt: null, recovery: null, retryKind: null } as const;
 
 /** Words on an issue are for its worker, and before for the agents of its phases. */
-const noWords = { reviewed: [], messages: [], commentsSince: null } as const;
+const noWords = { reviewed: [], into: null, messages: [], commentsSince: null } as const;
 
 /** The questions that runs of this role asked. */
 async function ofRole(

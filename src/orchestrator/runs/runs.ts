@@ -282,7 +282,7 @@ export class Runs {
     const { questions, clock, phases, reads } = this.#parts;
     const { runId, role, workflow, attempt, retryKind, recovery, issue } = running;
     const { backend } = workflow.settings.agent;
-    const { earlier, answers, answersBefore, messages, commentsSince, reviewed } = begun;
+    const { earlier, answers, answersBefore, messages, commentsSince, reviewed, into } = begun;
     const { id, identifier, url } = issue;
     // A run that died before its first turn has nothing to report.
     const last = earlier.find(({ turns }) => turns > 0) ?? earlier[0] ?? null;
@@ -302,6 +302,7 @@ export class Runs {
       messages,
       commentsSince,
       reviewed,
+      into,
       ask: (question, signal) => {
         const asked = questions.ask({ issue: { id, identifier, url }, runId }, question, signal);
         return waitingForPerson(running, clock, asked);
