@@ -79,7 +79,10 @@ async function runIssue(run: RunParts): Promise<void> {
     if (folder !== null) await workspaces.keepOut(workspace, folder);
     const comments = await newComments(run);
     // Read after the hook, whose changes are not the agent's.
-    const before = await workspaces.examine(workspace.path, isAddressed(request, comments) ? { commits: 20, into: request.into } : {});
+    const before = await workspaces.examine(
+      workspace.path,
+      isAddressed(request, comments) ? { commits: 20, into: request.into } : {},
+    );
     report({ kind: 'stage', stage: 'building_prompt' });
     // Rendered before the launch: a mistake in the template must not start an agent (row 1.5 of the reference).
     const { retryKind } = request;
