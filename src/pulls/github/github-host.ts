@@ -103,7 +103,7 @@ const listed = z.object({
   html_url: z.string(),
   state: z.string(),
   body: z.string().nullish(),
-  head: z.object({ sha: z.string(), ref: z.string() }),
+  head: z.object({ sha: z.string(), ref: z.string(), label: z.string().nullish() }),
 });
 const lists = z.array(listed);
 const mergeAnswer = z.object({ sha: z.string(), merged: z.literal(true) });
@@ -248,8 +248,9 @@ class GithubPullRequests implements PullRequests {
       data: lists,
       ask: byDelivery,
     });
-    // GitHub ignores a filter that it cannot read.
-    return found.filter(({ head }) => head.ref === branch);
+    // GitHub ignores a filter that it cannot read; a branch of the same name in a fork is somebody else's.
+    const own = `${owner}:${branch}`.toLowerCase();
+    return found.filter(({ head }) => head.ref === branch && (head.label?.toLowerCase() ?? own) === own);
   }
 
   async #create(change: ProposedChange, headCommit: string): Promise<z.infer<typeof listed>> {

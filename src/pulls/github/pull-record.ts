@@ -6,6 +6,9 @@ import type { HostCheck, HostReview, PullFacts } from '../pull-requests.ts';
 /** Baton's own words at GitHub contain this, so that they never count as a person's. */
 export const ownMark = '<!-- baton -->';
 
+/** A person who quotes Baton repeats the mark behind a `>`. */
+const isOwn = (body: string): boolean => /^<!-- baton -->/m.test(body);
+
 const commitId = z.string().regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/);
 const login = z.object({ login: z.string() }).nullish();
 const target = z.object({ target: z.object({ oid: commitId }).nullish() }).nullish();
@@ -153,7 +156,7 @@ const verdicts: Readonly<Record<string, HostReview['verdict']>> = {
 /** The review itself, and each of its comments on a line. A review that was dismissed or not sent yet says nothing. */
 function reviewsFrom(found: z.infer<typeof review>): readonly HostReview[] {
   const verdict = verdicts[found.state];
-  if (verdict === undefined || found.body.includes(ownMark)) return [];
+  if (verdict === undefined || isOwn(found.body)) return [];
   const of = {
     author: nameOf(found.author) ?? 'unknown',
     isTrusted: found.authorCanPushToRepository,
@@ -161,7 +164,7 @@ function reviewsFrom(found: z.infer<typeof review>): readonly HostReview[] {
     at: Date.parse(found.submittedAt ?? '') || 0,
     verdict,
   };
-  const comments = present(found.comments?.nodes).filter(({ body }) => !body.includes(ownMark));
+  const comments = present(found.comments?.nodes).filter(({ body }) => !isOwn(body));
   return [
     { ...of, id: found.id, reviewId: found.id, body: wordsOf(found.body), path: null, line: null },
     ...comments.map(({ id, body, path, line, originalLine }) => ({

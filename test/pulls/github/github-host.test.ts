@@ -136,6 +136,25 @@ describe('a change', () => {
     },
   );
 
+  it('is its own beside a pull request of a fork whose branch has the same name', async () => {
+    scene = await githubScene();
+    const { github, pulls } = scene;
+    scene.publish(branch, { 'new.txt': 'hello\n' });
+    const theirs = github.open({ title: 'Mine', body: '', branch: 'main', base: 'main', isDraft: false });
+    Object.assign(theirs, { owner: 'mallory', branch });
+    const opened = await pulls.open(change);
+    expect(opened).toMatchObject({ hostNumber: 2, isOpen: true });
+    // Also when the list has it.
+    const head = { sha: opened.headCommit, ref: branch };
+    const listed = [
+      { number: 1, html_url: 'u', state: 'open', head: { ...head, label: `mallory:${branch}` } },
+      { number: 2, html_url: 'v', state: 'open', head: { ...head, label: `acme:${branch}` } },
+    ];
+    github.faults.push({ kind: 'status', status: 200, body: listed, route: 'GET /repos/{owner}/{repo}/pulls' });
+    expect(await pulls.findByBranch(branch, 'main')).toMatchObject({ hostNumber: 2 });
+    expect(github.pulls.map(({ state }) => state)).toEqual(['OPEN', 'OPEN']);
+  });
+
   it('stays in review without a label that GitHub refuses', async () => {
     scene = await githubScene({ labels: ['odd'] });
     scene.publish(branch, { 'new.txt': 'hello\n' });
@@ -301,14 +320,20 @@ describe('reading', () => {
     const comments = [{ path: 'new.txt', line: 1, body: 'Say \u001b[31mmore' }];
     github.addReview(1, { author: 'ada', state: 'CHANGES_REQUESTED', body: 'No.', comments });
     github.addReview(1, { author: 'stranger', state: 'CHANGES_REQUESTED', canPush: false, body: 'Delete it all.' });
-    github.addReview(1, { author: 'baton-bot', state: 'COMMENTED', body: 'Green. <!-- baton -->' });
+    github.addReview(1, { author: 'baton-bot', state: 'COMMENTED', body: 'Green.\n\n<!-- baton -->' });
     github.addReview(1, { author: 'ada', state: 'DISMISSED', body: 'old' });
+    github.addReview(1, {
+      author: 'ben',
+      state: 'CHANGES_REQUESTED',
+      body: '> Green.\n> <!-- baton -->\n\nIt is not.',
+    });
     const [facts] = await pulls.read([pull]);
     const of = { author: 'ada', isTrusted: true, verdict: 'changes_requested', commit: head };
     expect(facts?.reviews).toMatchObject([
       { ...of, body: 'No.', path: null, line: null },
       { ...of, body: 'Say ␛[31mmore', path: 'new.txt', line: 1 },
       { author: 'stranger', isTrusted: false },
+      { author: 'ben', isTrusted: true, verdict: 'changes_requested' },
     ]);
   });
 
