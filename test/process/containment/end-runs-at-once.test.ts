@@ -49,6 +49,20 @@ describeWithEachContainment('runs that must end at once', (containment) => {
     expect(await endRunsAtOnce([runId], deps)).toMatchObject({ left: [] });
     expect(await Array.fromAsync(live.lines)).toEqual([]);
   });
+
+  it('are ended although the machine stood still until all the time for it was over', async () => {
+    const runId = `stood-still-${uniqueNap()}`;
+    const live = await startShell(containment, 'echo ready; cat', { runId });
+    await nextLine(live);
+    let now = 0;
+    const monotonic = (): number => {
+      now += 60_000;
+      return now;
+    };
+    expect(await endRunsAtOnce([runId], { clock: { ...systemClock, monotonic } })).toMatchObject({ left: [] });
+    expect(pidsMarked(runId)).toEqual([]);
+    expect(await live.exited).not.toMatchObject({ code: 0 });
+  });
 });
 
 describe('ending runs at once', () => {
