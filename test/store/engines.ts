@@ -4,6 +4,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import type { StoreEngine } from '../conformance/store.ts';
+import { writeMigratedFile } from './migrated-file.ts';
 import { postgresServer } from './postgres-server.ts';
 
 /** A folder for one test. */
@@ -19,9 +20,10 @@ function sqliteEngine(): StoreEngine {
   return {
     name: 'sqlite',
     missing: null,
-    place: async () => {
+    place: async (kind = 'migrated') => {
       const { folder, remove } = scratchFolder();
       const file = path.join(folder, 'state', 'baton.db');
+      if (kind === 'migrated') await writeMigratedFile(file);
       return {
         url: `sqlite:${file}`,
         query: async (statement) => {

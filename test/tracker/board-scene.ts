@@ -7,6 +7,7 @@ import type { Store } from '../../src/store/store.ts';
 import { type Board, createBoard } from '../../src/tracker/board/board.ts';
 import { seededChance } from '../fake/seeded-chance.ts';
 import { SimulatedClock } from '../fake/simulated-clock.ts';
+import { writeMigratedFile } from '../store/migrated-file.ts';
 
 export const ada = { author: { kind: 'person', name: 'ada' } } as const;
 export const aRun = { author: { kind: 'run', runId: 'run-1' } } as const;
@@ -54,8 +55,10 @@ export async function openScene(place?: ScenePlace): Promise<BoardScene> {
 
 async function sqlitePlace(): Promise<ScenePlace> {
   const folder = await mkdtemp(path.join(tmpdir(), 'baton-board-'));
+  const file = path.join(folder, 'baton.db');
+  await writeMigratedFile(file);
   return {
-    url: `sqlite:${path.join(folder, 'baton.db')}`,
+    url: `sqlite:${file}`,
     remove: () => rm(folder, { recursive: true, force: true }),
   };
 }
