@@ -35,6 +35,8 @@ const programs = {
   'fake/acp': 'test/fake/acp/program.ts',
   'fake/app-server': 'test/fake/app-server/program.ts',
   'fake/claude-code': 'test/fake/claude-code/program.ts',
+  'fault/kill-at': 'test/fault/kill-at.ts',
+  'fault/stubborn-agent': 'test/fault/stubborn-agent.ts',
   'security/isolated': 'test/security/isolated-program.ts',
   'store/other': 'test/store/store-program.ts',
 } as const;
@@ -94,8 +96,8 @@ function fingerprint(): string {
     cwd: root,
   }).sort();
   const hash = createHash('sha256');
-  const own = ['package.json', 'package-lock.json', 'test/built-baton.ts', ...Object.values(programs)];
-  for (const file of [...new Set([...own, ...sources])])
+  const own = ['package.json', 'package-lock.json', 'test/built-baton.ts', 'test/fault/kill-plan.ts'];
+  for (const file of [...new Set([...own, ...Object.values(programs), ...sources])])
     hash.update(`${file}\0`).update(readFileSync(path.join(root, file)));
   return hash.digest('hex').slice(0, 16);
 }

@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { builtProgram } from '../built-baton.ts';
 import { stateFolderOf } from '../cli/live-daemon.ts';
@@ -8,8 +7,6 @@ import { statusAt } from '../fake/ask-daemon.ts';
 import { type KillPlan, killPlanVariable } from './kill-plan.ts';
 import { patiently } from './patience.ts';
 
-const killAt = fileURLToPath(new URL('./kill-at.ts', import.meta.url));
-
 /** Starts a daemon that kills itself at the point of the plan. */
 export function startDoomed(place: Place, plan: KillPlan): RunningBaton {
   const handed = `${killPlanVariable}=${JSON.stringify(plan)}`;
@@ -17,7 +14,7 @@ export function startDoomed(place: Place, plan: KillPlan): RunningBaton {
     handed,
     process.execPath,
     '--import',
-    killAt,
+    builtProgram('fault/kill-at'),
     builtProgram('cli/main'),
     'start',
   ]);

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { expect } from 'vitest';
+import { builtProgram } from '../built-baton.ts';
 import { stopDaemon } from '../cli/live-daemon.ts';
 import { Place, type RunningBaton } from '../cli/run-baton.ts';
 import { withoutNamespaces } from '../fake/without-namespaces.ts';
@@ -13,7 +14,7 @@ import { type Row, readStore } from './store-file.ts';
 /** The environment of a daemon whose agents survive it: neither they themselves nor the kernel end them. */
 export const stubborn = {
   ...withoutNamespaces,
-  NODE_OPTIONS: `--import ${import.meta.resolve('./stubborn-agent.ts')}`,
+  NODE_OPTIONS: `--import ${builtProgram('fault/stubborn-agent')}`,
 };
 
 /** A board whose agents keep a journal, with a watch on the process table for the whole test. */
