@@ -13,7 +13,9 @@ export interface BuiltBaton extends Disposable {
   readonly watchLoop: string;
 }
 
-const entry = `if (process.argv[2] === 'start') process.getBuiltinModule('node:v8').setFlagsFromString('--semi-space-growth-factor=1');
+const entry = `if (process.argv[2] === 'start')
+  for (const flag of ['--semi-space-growth-factor=1', '--no-wasm-tier-up', '--no-wasm-dynamic-tiering'])
+    process.getBuiltinModule('node:v8').setFlagsFromString(flag);
 process.getBuiltinModule('node:module').enableCompileCache(import.meta.dirname + '/.compiled');
 await import('./cli/main.js');
 `;

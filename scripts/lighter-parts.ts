@@ -16,6 +16,8 @@ module.exports = {
   EnvHttpProxyAgent: require('undici/lib/dispatcher/env-http-proxy-agent.js'),
   Pool: require('undici/lib/dispatcher/pool.js'),
 };`,
+  // Every language of its messages: half of its code.
+  'zod-locales': "module.exports = { en: require('zod/v4/locales/en.js').default };",
   // Baton allows HTTP/1.1 only.
   'client-h2.js': "module.exports = () => { throw new Error('HTTP/2 is not part of this build'); };",
 };
@@ -27,6 +29,7 @@ export const lighterParts: Plugin = {
       path: name.replace(/^node:/, ''),
       namespace: 'lighter-parts',
     }));
+    build.onResolve({ filter: /\/locales\/index\.js$/ }, () => ({ path: 'zod-locales', namespace: 'lighter-parts' }));
     build.onResolve({ filter: /\/client-h2\.js$/ }, () => ({ path: 'client-h2.js', namespace: 'lighter-parts' }));
     build.onLoad({ filter: /./, namespace: 'lighter-parts' }, ({ path: name }) => ({
       contents: lighter[name] ?? '',
