@@ -15,9 +15,12 @@ import type { Engine } from '../engine.ts';
 import type { IssueKey } from '../issue-key.ts';
 import type { Database } from '../schema.ts';
 
+/** Made once: each has a function for everything that an expression can be. */
+const inClaims = expressionBuilder<Database, 'claims'>();
+
 /** The rows of one issue, in any table that has both columns. */
 export function ofIssue({ project, issueId }: IssueKey): Expression<SqlBool> {
-  return expressionBuilder<Database, 'claims'>().and({ project, issue_id: issueId });
+  return inClaims.and({ project, issue_id: issueId });
 }
 
 /**
