@@ -376,6 +376,31 @@ describe('a command about an issue that is not active', () => {
     expect(stage.orchestrator.read()).toMatchObject({ held: [], retrying: [] });
   });
 
+  it.each(['issue_hold', 'issue_takeover'])(
+    'issue_retry keeps the hold that %s made, until it is active',
+    async (kind) => {
+      const moved = issue({ id: '1', state: 'todo' });
+      const stage = await begun({ issues: [moved], settings: onBoard, isLocal: true, issueEditor: editor([]) });
+      await stage.command(kind, { issue: '1' });
+      stage.runs[0]?.end();
+      await stage.clock.advance(0);
+      stage.tracker.put({ ...moved, state: 'review' });
+      await stage.clock.advance(1_000);
+      const [held] = stage.orchestrator.read().held;
+      expect(await stage.command('issue_retry', { issue: '1' })).toMatchObject({
+        status: 'refused',
+        code: 'issue_not_active',
+        text: telling('baton issue move T-1 todo', 'baton issue retry T-1'),
+        data: { state: 'review', move_to: ['todo'], hold_code: held?.code },
+      });
+      expect(stage.orchestrator.read().held).toEqual([held]);
+      stage.tracker.put(moved);
+      expect(await stage.command('issue_retry', { issue: '1' })).toMatchObject({ code: 'retry_now' });
+      await stage.clock.advance(1_000);
+      expect(stage.orchestrator.read()).toMatchObject({ held: [], running: [{ issue: { id: '1' } }] });
+    },
+  );
+
   it('finds it in a remote tracker by its earlier run, with one read', async () => {
     const stage = await begun();
     await stage.tracker.changes.moveIssue('1', 'Done', { kind: 'orchestrator' });

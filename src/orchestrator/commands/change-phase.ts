@@ -15,12 +15,12 @@ import {
   shortcomingsOf,
 } from '../pipeline/judge-by-person.ts';
 import { movePhase } from '../pipeline/move-phase.ts';
-import { type FindIssueParts, findIssue, leaveToItsOwner } from './find-issue.ts';
-import { noSuchIssue, whyNotActive } from './refuse-issue.ts';
+import { findIssue, leaveToItsOwner } from './find-issue.ts';
+import { type NotActiveParts, noSuchIssue, whyNotActive } from './refuse-issue.ts';
 import { withMessage } from './with-message.ts';
 
 export interface ChangePhaseParts
-  extends FindIssueParts,
+  extends NotActiveParts,
     JudgeByPersonParts,
     Pick<BaseParts, 'isShared' | 'notify' | 'owner'> {}
 

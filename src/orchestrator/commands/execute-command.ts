@@ -19,18 +19,18 @@ import type { WorkspaceSweep } from '../workspaces/sweep-workspaces.ts';
 import { type AnswerParts, answerQuestion } from './answer-question.ts';
 import { type ChangeIssueParts, changeIssue, type IssueEditKind, isIssueEditKind } from './change-issue.ts';
 import { type ChangePhaseParts, changePhase, isPhaseCommandKind } from './change-phase.ts';
-import { type FindIssueParts, findIssue, leaveToItsOwner } from './find-issue.ts';
+import { findIssue, leaveToItsOwner } from './find-issue.ts';
 import { type HandOverParts, handBack, steerRun, takeOverByHand } from './hand-over.ts';
 import { releaseByPerson, tryAccounts, tryLogins } from './hold.ts';
 import { claimText, lastChange } from './last-change.ts';
 import type { Pause, PauseState } from './pause.ts';
 import { pinWorkspace } from './pin-workspace.ts';
-import { noAgentToSteer, noSuchIssue, whyNotActive } from './refuse-issue.ts';
+import { type NotActiveParts, noAgentToSteer, noSuchIssue, whyNotActive } from './refuse-issue.ts';
 import { whyNotForRun } from './why-not-for-run.ts';
 import { withMessage } from './with-message.ts';
 
 export interface CommandParts
-  extends FindIssueParts,
+  extends NotActiveParts,
     AnswerParts,
     HandOverParts,
     ChangeIssueParts,

@@ -9,23 +9,31 @@ import {
 } from '../../core/command/retry-command.ts';
 import { stateClass } from '../../core/dispatch/eligibility.ts';
 import { type Issue, normalizeState } from '../../core/issue/issue.ts';
+import { endsHold } from '../../core/run/reconcile-decision.ts';
 import type { TrackerSettings } from '../../core/settings.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { IssueEditor } from '../../tracker/tracker.ts';
 import type { IssueName } from '../claims/claim.ts';
+import type { Judges } from '../review/judges.ts';
 import type { FindIssueParts, FoundIssue } from './find-issue.ts';
+
+export interface NotActiveParts extends FindIssueParts {
+  readonly judges: Pick<Judges, 'roleOf'>;
+}
 
 /** The refusal of a command about an issue that no agent will work on, with the way back; null when one may. */
 export async function whyNotActive(
-  parts: FindIssueParts,
+  parts: NotActiveParts,
   { issue, fresh }: FoundIssue,
   kind: CommandKind,
 ): Promise<CommandAnswer | null> {
   const { claims, store, project, reads } = parts;
-  // A closed pull request leaves its issue in review. A retry there would end the hold and start nothing.
-  if (kind === 'issue_retry' && claims.held.get(issue.id)?.code === 'pull_closed') {
+  const code = kind === 'issue_retry' ? claims.held.get(issue.id)?.code : undefined;
+  // Such a hold outlasts a move to review. A retry there would end the hold and start nothing. A retry of an agent that may
+  // be alive also says that it is gone.
+  if (code !== undefined && code !== 'agent_survives' && !endsHold(code, 'inactive_state')) {
     const read = (await reads.byIds([issue.id], caller)).get(issue.id) ?? null;
-    return read === null ? null : unlessActive(parts, read);
+    return read === null || parts.judges.roleOf(read) === 'judge' ? null : unlessActive(parts, read, code);
   }
   if (fresh === null || claims.has(fresh.id)) return null;
   return (await store.claims.read({ project, issueId: fresh.id })) === null ? unlessActive(parts, fresh) : null;
@@ -33,15 +41,24 @@ export async function whyNotActive(
 
 const caller = { job: 'commands', cause: 'person' } as const;
 
-function unlessActive({ source, trackerFor }: FindIssueParts, fresh: Issue): CommandAnswer | null {
+/** `holdCode`: of the hold that it keeps. */
+function unlessActive(
+  { source, trackerFor }: FindIssueParts,
+  fresh: Issue,
+  holdCode: string | null = null,
+): CommandAnswer | null {
   const { settings } = source.read().workflow;
   const { tracker } = settings;
   if (stateClass(fresh.state, tracker) === 'active') return null;
   const shown = `${harmlessLine(fresh.identifier)} is in "${harmlessLine(fresh.state)}", which is not an active state`;
   const way = wayBack(fresh, tracker, trackerFor(settings).editor);
-  return refused('issue_not_active', `${shown}. To let agents work on it again: ${way.text}`, {
+  // The move itself ends the hold of a closed pull request.
+  const isStillHeld = holdCode !== null && holdCode !== 'pull_closed';
+  const then = isStillHeld ? `, then ${retryCommand(fresh.identifier)}. The hold stays until then` : '';
+  return refused('issue_not_active', `${shown}. To let agents work on it again: ${way.text}${then}`, {
     state: fresh.state,
     move_to: way.states,
+    hold_code: holdCode,
   });
 }
 

@@ -143,6 +143,17 @@ describe('a change in review', () => {
     expect(roles(stage).at(-1)).toBe('judge');
   });
 
+  it('on hold by a person has its judge again after a retry', async () => {
+    const stage = await judged();
+    await stage.command('issue_stop', { issue: '1' });
+    stage.runs[1]?.end();
+    await stage.clock.advance(10 * minute);
+    expect(stage.orchestrator.read().held).toMatchObject([{ code: 'person' }]);
+    expect(await stage.command('issue_retry', { issue: '1' })).toMatchObject({ code: 'retry_now' });
+    await stage.clock.advance(minute);
+    expect(roles(stage)).toEqual(['worker', 'judge', 'judge']);
+  });
+
   // @conforms 4.79
   it('does not count the runs of its judge, nor their failures, as those of its work', async () => {
     const stage = await judged();
