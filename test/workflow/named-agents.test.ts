@@ -66,6 +66,8 @@ describe('named agents', () => {
     ['agents: {a: {max_trns: 3}}', 'agents.a.max_trns', 'unknown_key'],
     ['agents: {a: {backend: command}}', 'agents.a.command', 'missing'],
     ['agents: {a: {accounts: [nobody]}}', 'agents.a.accounts', 'no_account'],
+    ['agents: {a: {accounts: [{name: codex}]}}', 'agents.a.accounts', 'wrong_value'],
+    ['agents: {a: {accounts: {name: codex}}}', 'agents.a.accounts', 'wrong_value'],
     ['agents: {a: {accounts: []}}', 'agents.a.accounts', 'wrong_value'],
     ['agents: {a: {stand_in: b}}', 'agents.a.stand_in', 'unknown_agent'],
     ['agent: {stand_in: b}', 'agent.stand_in', 'unknown_agent'],

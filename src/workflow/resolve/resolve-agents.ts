@@ -92,7 +92,7 @@ function withAccounts(settings: Settings, name: string, named: unknown, report: 
   const { backend, accounts } = settings.agent;
   const own = accounts.filter((each) => each.backend === backend);
   const key = `agents.${name}.accounts`;
-  const names = Array.isArray(named) ? named.map(String) : [];
+  const names = Array.isArray(named) && !named.some((each) => typeof each === 'object') ? named.map(String) : [];
   if (names.length === 0)
     report(
       errorAt(key, `${key} must be a list of names of accounts`, { problem: 'wrong_value', expected: 'name_list' }),
