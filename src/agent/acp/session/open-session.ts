@@ -7,8 +7,11 @@ import type { AcpOptions } from '../settings.ts';
 import { refusalOf } from '../turn/turn-end.ts';
 import { type AcpConnection, isRefusal } from '../wire/connection.ts';
 
-/** The shortest limit for an answer before the first turn: a machine that just started reads a large program slowly. */
-const leastStartMs = 30_000;
+/**
+ * The shortest limit for an answer before the first turn: a busy machine reads a large program slowly, and the first start of
+ * OpenCode also makes its database.
+ */
+const leastStartMs = 90_000;
 const protocolVersion = 1;
 const authRequired = -32_000;
 
