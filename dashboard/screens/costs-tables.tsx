@@ -68,7 +68,11 @@ export function CostsByName({ title, what, rows, range }: CostsByNameProps): VNo
         caption={`Usage ${title.toLowerCase()}`}
         rows={rows}
         keyOf={({ name }) => name}
-        columns={[{ label: what, cell: ({ name }) => <Text text={name} /> }, barColumn(rows), ...amounts]}
+        columns={[
+          { label: what, cell: ({ name }) => <Text text={what === 'Role' ? name.replaceAll('_', ' ') : name} /> },
+          barColumn(rows),
+          ...amounts,
+        ]}
       />
     </CostsSection>
   );

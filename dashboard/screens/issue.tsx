@@ -67,6 +67,9 @@ function IssueOf({ project, id }: IssueOfProps): VNode {
 function IssuePage({ project, issue }: { readonly project: string; readonly issue: IssueDetail }): VNode {
   const { runs, more } = useIssueRuns(project, issue);
   const diff = useIssueDiff(project, issue);
+  // What is asked comes first, unless a person has to decide about an artifact. With its key it moves and is not made again.
+  const decides = issue.pipeline?.waits_for === 'person';
+  const pipeline = <IssuePipeline key="pipeline" project={project} issue={issue} />;
   return (
     <>
       <div class="issue-page">
@@ -75,12 +78,13 @@ function IssuePage({ project, issue }: { readonly project: string; readonly issu
           <IssueWhy project={project} issue={issue} />
           <OpenQuestions project={project} issue={issue} />
           <ReviewBar project={project} issue={issue} />
-          <IssuePipeline project={project} issue={issue} />
+          {decides && pipeline}
           <IssuePlan project={project} issue={issue} />
           <IssueCommands project={project} issue={issue} />
           <TakenOver project={project} issue={issue} />
           <IssueDescription text={issue.description} />
           <IssueLive project={project} issue={issue} />
+          {!decides && pipeline}
           <IssueComments project={project} issue={issue} />
         </div>
         <IssueSide project={project} issue={issue} diff={diff.resource.value.value} />

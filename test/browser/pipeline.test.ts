@@ -50,6 +50,16 @@ describeInChromium('the pipeline on the dashboard', (browser) => {
   const statuses = (page: Page) =>
     page.locator('.phase-steps li').evaluateAll((all) => all.map((each) => (each as HTMLElement).dataset.status));
 
+  /** What is asked comes first, unless a person has to decide. */
+  const isAfterDescription = (page: Page): Promise<boolean> =>
+    page.evaluate(() => {
+      const [description, pipeline] = ['.issue-main > .description', '.issue-main > .pipeline'].map((each) =>
+        document.querySelector(each),
+      );
+      if (!description || !pipeline) throw new Error('a part is missing');
+      return Boolean(description.compareDocumentPosition(pipeline) & Node.DOCUMENT_POSITION_FOLLOWING);
+    });
+
   it('shows the phases, the artifact and its versions, and takes the decisions of a person', async () => {
     const issue = await scene.fileText('Prepare it', description);
     await waitsForPerson(issue, 1);
@@ -65,10 +75,14 @@ describeInChromium('the pipeline on the dashboard', (browser) => {
     await settled(page);
     await reads(part(page, 'phase_research'), new RegExp(`${issue}[\\s\\S]*Prepare it[\\s\\S]*\\b0\\b`));
     expect(await barriersOf(page)).toEqual([]);
+    // One line, also in the last column.
+    const last = await part(page, 'phase_research').locator('td').last().boundingBox();
+    expect(last?.height).toBeLessThan(40);
     await part(page, 'phase_research').locator('a', { hasText: issue }).click();
     await settled(page);
 
     expect(await statuses(page)).toEqual(['current', 'coming', 'coming']);
+    expect(await isAfterDescription(page)).toBe(false);
     const section = part(page, 'pipeline');
     await reads(section, /Findings/);
     // The artifact is Markdown.
@@ -99,6 +113,7 @@ describeInChromium('the pipeline on the dashboard', (browser) => {
     await action(section, 'phase_approve', issue).click();
     await expect.poll(() => standing(issue), patient).toMatchObject({ phase: 'grooming' });
     await expect.poll(() => statuses(page), patient).toEqual(['done', 'current', 'coming']);
+    await expect.poll(() => isAfterDescription(page), patient).toBe(true);
 
     // To the last phase: pressed twice.
     const move = action(section, 'phase_move', issue);
@@ -109,6 +124,10 @@ describeInChromium('the pipeline on the dashboard', (browser) => {
     };
     await expect.poll(pressed, { ...patient, interval: 400 }).toBe('ready');
     await expect.poll(() => statuses(page), patient).toEqual(['done', 'done', 'current']);
+    // A row of an issue that its worker does says nothing about phases.
+    await goToScreen(page, '/');
+    await rowOf(page, 'running', issue).waitFor();
+    await part(rowOf(page, 'running', issue), 'phase').waitFor({ state: 'detached' });
     window.expectNothingWrong();
   });
 

@@ -59,7 +59,7 @@ export function BoardCard(props: CardProps): VNode {
           <Text text={issue.identifier} />
         </a>
         <span class="labels">
-          <Text text={issue.labels.join(', ')} />
+          <Text text={issue.labels.filter((label) => label !== 'phase:ready').join(', ')} />
         </span>
         <input
           type="checkbox"

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import type { Artifact, ArtifactVersion } from '../../../src/client/schema/pipeline.ts';
+import { readyPhase } from '../../../src/core/pipeline/phase.ts';
 import { harmlessLine } from '../../../src/core/text/harmless-line.ts';
 import { projectPath } from '../../data/connection/api.ts';
 import { useResource } from '../../data/connection/resource.ts';
@@ -20,14 +21,14 @@ export function ArtifactVersions(props: PipelineProps): VNode {
   const chosenVersion = useSignal<number | null>(null);
   const view = useSignal<'text' | 'diff' | 'replace'>('text');
   const withText = steps.map((step) => step.phase).filter((name) => artifacts.some((each) => each.phase === name));
-  const usual = withText.includes(phase) ? phase : (artifacts[0]?.phase ?? phase);
-  const shown = chosenPhase.value ?? usual;
+  // A phase without an artifact may get one from the user.
+  const phases = steps.map((step) => step.phase).filter((name) => name !== readyPhase);
+  const usual = withText.includes(phase) ? phase : (artifacts[0]?.phase ?? phases.find((name) => name === phase));
+  const shown = chosenPhase.value ?? usual ?? phases.at(-1) ?? phase;
   const versions = artifacts
     .filter((each) => each.phase === shown)
     .toSorted((one, other) => other.version - one.version);
   const version = versions.find((each) => each.version === chosenVersion.value) ?? versions[0];
-  // A phase without an artifact may get one from the user.
-  const phases = steps.map((step) => step.phase).filter((name) => name !== 'ready');
   const toggle = (wanted: 'diff' | 'replace') => (): void => {
     view.value = view.peek() === wanted ? 'text' : wanted;
   };

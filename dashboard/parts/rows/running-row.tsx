@@ -27,7 +27,7 @@ export function RunningRow({ placed, place, isGone }: KeptRow<RunningFacts>): VN
       time={<Duration from={row.started_at} />}
       what={
         <>
-          <PhaseOfRow phase={row.phase} />
+          <PhaseOfRow phase={row.phase} isRunning />
           <p class="one-line" title={harmlessLine(row.last_message ?? '')}>
             {row.last_message === null ? (
               <span class="none">no message yet</span>
