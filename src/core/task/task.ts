@@ -12,7 +12,7 @@ import type { Proposal } from './proposal.ts';
  * | from     | to                                                                                          |
  * |----------|---------------------------------------------------------------------------------------------|
  * | waiting  | proposed: its agent has answered; failed: its run ended without an answer, for whatever cause |
- * | proposed | accepted or refused, by a person                                                            |
+ * | proposed | accepted or refused, by a person; what was proposed first stays                             |
  * | waiting  | refused, by a person                                                                        |
  * | failed   | waiting again, by a person                                                                  |
  */

@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { BatonError } from '../../core/baton-error.ts';
 import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
 import { isOffered } from '../../core/learning/learning.ts';
 import type { RequestCaller } from '../../core/requests/request-caller.ts';
 import type { RunOutcome } from '../../core/run/run.ts';
 import type { Settings } from '../../core/settings.ts';
-import { type KnownIssue, partsOf } from '../../core/task/proposal.ts';
+import type { KnownIssue } from '../../core/task/proposal.ts';
 import { isTaskId, isTaskRole, type TaskRole } from '../../core/task/task.ts';
 import type { TaskBrief } from '../../runner/runner.ts';
 import type { StoreTables } from '../../store/store.ts';
@@ -37,16 +38,16 @@ export async function briefForTask(parts: TaskRunParts, running: Running): Promi
     propose: async (proposal) => {
       // With its answer the task is over. Its agent may finish its turn, as one that moved its issue itself.
       running.ownMove = { to: null, atMonotonic: clock.monotonic() };
-      let isOpen = false;
+      let isNoted = false;
       const isOurs = await claims.writeForRun(running, async (tables) => {
         const key = { project, taskId: task.id };
-        // Its numbers stand for what the person saw: once one of them is decided, nothing replaces them.
-        const known = await tables.tasks.read(key);
-        const isDecided = partsOf(known?.proposal ?? null).some(({ decision }) => decision !== 'open');
-        isOpen = !isDecided && (await tables.tasks.propose(key, proposal, clock.now()));
+        // A person may have read the first one already, and what they accept must be what they read.
+        const { proposal: first } = (await tables.tasks.read(key)) ?? {};
+        isNoted = isDeepStrictEqual(first, proposal) || (await tables.tasks.propose(key, proposal, clock.now()));
       });
       if (!isOurs) throw new BatonError('claim_lost', 'Another daemon has the task now.');
-      if (!isOpen) throw new BatonError('command_refused', 'A person has decided about this task already.');
+      if (!isNoted)
+        throw new BatonError('command_refused', 'This task has a proposal already. A person decides about that one.');
       await proposals.read();
     },
   };

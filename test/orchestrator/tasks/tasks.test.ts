@@ -67,18 +67,25 @@ describe('an intake', () => {
     expect(stage.runs.map(({ request }) => request.role)).toEqual(['intake']);
   });
 
-  it('keeps its proposals once a person has decided about one of them', async () => {
+  it('keeps its first proposal, so that a person accepts what they read', async () => {
     const stage = await withIntake();
     const { task } = stage.runs[0]?.request ?? {};
-    await task?.propose(issuesProposal([said('One'), said('Two')], []));
-    await task?.propose(issuesProposal([said('Three'), said('Four')], []));
+    const first = issuesProposal([said('One'), said('Two')], []);
+    await task?.propose(first);
+    // The same once more, as after a lost answer.
+    await task?.propose(first);
+    const swap = () => task?.propose(issuesProposal([said('Three'), said('Four')], []));
+    await expect(swap()).rejects.toMatchObject({ code: 'command_refused' });
+    expect(await taskOf(stage)).toMatchObject({ status: 'proposed', proposal: first });
     await stage.command('task_refuse', { task: stage.id, numbers: [1] });
-    await expect(task?.propose(issuesProposal([said('Five')], []))).rejects.toMatchObject({ code: 'command_refused' });
+    await expect(swap()).rejects.toMatchObject({ code: 'command_refused' });
+    expect(await stage.command('task_accept', { task: stage.id })).toMatchObject({ code: 'proposals_accepted' });
+    await expect(swap()).rejects.toMatchObject({ code: 'command_refused' });
     const issues = [
-      { title: 'Three', decision: 'refused' },
-      { title: 'Four', decision: 'open' },
+      { title: 'One', decision: 'refused' },
+      { title: 'Two', decision: 'accepted' },
     ];
-    expect(await taskOf(stage)).toMatchObject({ status: 'proposed', proposal: { issues } });
+    expect(await taskOf(stage)).toMatchObject({ status: 'accepted', proposal: { issues } });
   });
 
   it('does not keep other commands waiting while the tracker files nothing', async () => {

@@ -52,10 +52,10 @@ export function tasksTable(db: Kysely<Database>, engine: Engine) {
           .onConflict((conflict) => conflict.columns(['project', 'id']).doNothing()),
       ),
 
-    /** What its agent proposes. It may say it again while a person has not decided. False: nothing is open any more. */
+    /** What its agent proposes. False: it has proposed before, or a person has decided. */
     propose: (key: TaskKey, proposal: Proposal | null, at: number): Promise<boolean> =>
       changedOne(
-        one(key, 'waiting', 'proposed').set({
+        one(key, 'waiting').set({
           ...{ status: 'proposed', proposal_json: toJsonText(proposal), error_json: null, changed_at: at },
         }),
       ),
