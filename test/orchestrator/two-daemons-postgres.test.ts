@@ -1,5 +1,6 @@
 // @module-tag full
 import { describe, expect, it, vi } from 'vitest';
+import { lessonsIn } from '../../src/core/learning/lesson.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import type { SetupProposal } from '../../src/core/task/setup-proposal.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -7,6 +8,7 @@ import { onEngine, type StoreHarness } from '../conformance/store.ts';
 import { settings } from '../fake/settings.ts';
 import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { engines } from '../store/engines.ts';
+import { pullDraft } from '../store/pull-draft.ts';
 import { bigIssue, plan, planned, plannerScene, subtask } from './planner/planner-scene.ts';
 import { type Scene, type SceneOptions, scene } from './scene.ts';
 
@@ -115,6 +117,67 @@ describe('two daemons on PostgreSQL', () => {
       }, 180_000);
     });
 
+    onEngine(engine, 'with a learner', (harness) => {
+      // @conforms 4.129
+      it('begin it once and end each trial once, and the other one does both when the first is killed', async () => {
+        const wanted = learning();
+        const [one, other] = await two(harness, async (options) => {
+          const stage = await scene({ ...options, issues: [], settings: wanted });
+          await stage.orchestrator.start();
+          return stage;
+        });
+        const { clock, project, store } = one;
+        const person = { kind: 'person', name: 'ada' } as const;
+        const noted = async (id: string): Promise<void> => {
+          const key = { project, issueId: '1' };
+          await other.store.messages.leave(key, { id, at: clock.now(), kind: 'note', author: person, body: id });
+        };
+        /** A learning whose trial is over: work came back with it. */
+        const tried = async (key: string): Promise<void> => {
+          const at = clock.now();
+          const draft = { text: key, origins: [], author: person, status: 'trial', at, key } as const;
+          const id = await other.store.learnings.add(project, draft);
+          for (const [issueId, isGiven] of [[`${key}1`, true], [`${key}2`, false]] as const) {
+            const draft = { ...pullDraft(issueId, { at: at + 1, headCommit: 'h' }), project };
+            const pull = await other.store.pullRequests.open(draft);
+            if (!isGiven) continue;
+            await other.store.pullRequests.sendBack(pull, 'h', { at: at + 2, by: person, kind: 'person' });
+            await other.store.learnings.offer({ project, issueId }, [id], at + 1);
+          }
+        };
+        const standing = async () => ({
+          runs: one.runs.length + other.runs.length,
+          tasks: (await other.store.tasks.list(project, { kind: 'learn', limit: 10 })).map(({ status }) => status),
+          learnings: (await other.store.learnings.list(project)).map(({ status }) => status),
+          decided: [one, other].map(decisions).reduce((sum, count) => sum + count),
+        });
+        await tried('a');
+        await noted('n1');
+        const begun = { runs: 1, tasks: ['waiting'], learnings: ['faded'], decided: 1 };
+        await reached(clock, async () => expect(await standing()).toEqual(begun));
+        for (let at = 0; at < 180; at += 1) await clock.advance(1_000);
+        expect(await standing()).toEqual(begun);
+
+        const [first, next] = one.runs.length === 1 ? [one, other] : [other, one];
+        first.kill();
+        await tried('b');
+        const inherited = { runs: 2, tasks: ['waiting', 'failed'], learnings: ['faded', 'faded'], decided: 2 };
+        await reached(clock, async () => expect(await standing()).toEqual(inherited));
+        const { task } = next.runs[0]?.request ?? {};
+        expect(lessonsIn(task?.task.text ?? '').get(1)).toMatchObject({ kind: 'note', words: 'n1' });
+        // What the agent of the dead daemon proposes counts for nothing.
+        const late = { kind: 'learnings', learnings: [] } as const;
+        await expect(first.runs[0]?.request.task?.propose(late)).rejects.toMatchObject({ code: 'claim_lost' });
+        await task?.propose(late);
+        next.runs[0]?.succeed();
+        const answered = { ...inherited, tasks: ['proposed', 'failed'] };
+        await reached(clock, async () => expect(await standing()).toEqual(answered));
+        for (let at = 0; at < 180; at += 1) await clock.advance(1_000);
+        expect(await standing()).toEqual(answered);
+        await stopped(next);
+      }, 180_000);
+    });
+
     onEngine(engine, 'with a retention', (harness) => {
       // @conforms 4.14, 4.130
       it('prune the store in turns of one, and the other one goes on when the first is killed', async () => {
@@ -180,6 +243,20 @@ describe('two daemons on PostgreSQL', () => {
     });
   }
 });
+
+function learning(): Settings {
+  return {
+    ...base,
+    polling: { ...base.polling, jobIntervalsMs: { learning: minute } },
+    learner: {
+      ...base.learner,
+      ...{ enabled: true, minLessons: 1, runsPerDay: 10, cooldownMs: minute, trialIssues: 1 },
+    },
+  };
+}
+
+const decisions = ({ logger }: Scene): number =>
+  logger.lines.filter(({ event }) => event === 'learning_decided').length;
 
 const isMaintenance = (each: { readonly name?: string; readonly job?: string }): boolean =>
   (each.name ?? each.job) === 'store_maintenance';
