@@ -79,13 +79,11 @@ describe('an intake', () => {
     expect(await taskOf(stage)).toMatchObject({ status: 'proposed', proposal: first });
     await stage.command('task_refuse', { task: stage.id, numbers: [1] });
     await expect(swap()).rejects.toMatchObject({ code: 'command_refused' });
-    expect(await stage.command('task_accept', { task: stage.id })).toMatchObject({ code: 'proposals_accepted' });
-    await expect(swap()).rejects.toMatchObject({ code: 'command_refused' });
     const issues = [
       { title: 'One', decision: 'refused' },
-      { title: 'Two', decision: 'accepted' },
+      { title: 'Two', decision: 'open' },
     ];
-    expect(await taskOf(stage)).toMatchObject({ status: 'accepted', proposal: { issues } });
+    expect(await taskOf(stage)).toMatchObject({ status: 'proposed', proposal: { issues } });
   });
 
   it('does not keep other commands waiting while the tracker files nothing', async () => {
