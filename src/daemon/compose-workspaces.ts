@@ -67,6 +67,7 @@ export function composeWorkspaces(parts: WorkspaceComposition): ComposedWorkspac
     const workspaces = createLocalWorkspaces({
       ...others,
       project: project.name,
+      needsBranch: settings.agent.afterSuccess === 'review',
       promptFile: secondPromptPath(settings, workflowPath),
       settings: { ...workspace, repo: homeOf(settings, resources.places) },
       fetchBase: isAtRemoteHost(settings) && fetchBase ? (signal) => fetchBase(settings, signal) : undefined,

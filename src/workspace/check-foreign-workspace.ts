@@ -14,10 +14,11 @@ const logged = new Set<string>();
  * Checks an existing workspace that Baton did not fill although the settings say that workspaces are filled: a person
  * made it, or it is from before the settings. Baton uses it and logs that. It refuses a workspace of another daemon, and one
  * whose `.git` leads to the git directory of another one: two agents would share branches and hooks, and the work of one would be published
- * as that of the other.
+ * as that of the other. It also refuses it where the work has to be published: Baton publishes only branches that it made, so
+ * the issue would run up to its limit.
  */
 export async function checkForeignWorkspace(workspace: string, parts: WorkspaceParts): Promise<void> {
-  const { settings, logger, resources } = parts;
+  const { settings, logger, resources, needsBranch } = parts;
   if (settings.strategy === 'none') return;
   await refuseWorkspaceOfAnother(workspace, resources.places);
   const { kind, leadsTo } = await gitOf(path.join(workspace, '.git'), workspace);
@@ -25,6 +26,12 @@ export async function checkForeignWorkspace(workspace: string, parts: WorkspaceP
   const others = [path.dirname(workspace), resources.places.checkouts];
   const strange = leadsTo.map(realPath).find((each) => isIn(each, others) && !isIn(each, own));
   if (strange !== undefined) throw refused(workspace, `uses ${strange}, which belongs to another workspace`);
+  if (needsBranch)
+    throw new BatonError(
+      'workspace_without_branch',
+      `Baton did not fill the workspace ${workspace}, so it has no branch for a review (agent.after_success: review). Move it away.`,
+      { details: { workspace } },
+    );
   if (logged.has(workspace)) return;
   logged.add(workspace);
   logger.warn('foreign_workspace_used', {

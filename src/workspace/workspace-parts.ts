@@ -23,6 +23,8 @@ export interface LocalWorkspaceParts extends ProcessDeps {
   /** What hooks see of the machine's files; absent: what the user sees. */
   readonly isolate?: Isolate;
   readonly resources: WorkspaceResources;
+  /** Whether the work has to end on a branch that Baton publishes; absent: it does not. */
+  readonly needsBranch?: boolean;
   /** The complete command line that restores saved work. */
   readonly restoreCommand: (name: string) => string;
   readonly logger: Logger;

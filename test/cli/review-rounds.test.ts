@@ -1,4 +1,5 @@
 // @module-tag full
+import { renameSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { transcriptFiles } from '../../src/store/transcripts/transcript-files.ts';
@@ -142,6 +143,22 @@ describe.each(['command', 'rehearsal'] as const)('a change with %s as the agent'
     expect(await promptsOf(place, runs[1]?.run_id)).toContain('more is missing');
     expect((await answer(place, 'pr', 'merge', 'BAT-1')).command).toMatchObject({ code: 'change_merged' });
     expect(git(source, 'show', 'main:more.txt')).toBe('more');
+    await daemon.stop();
+  });
+
+  it('is not begun in a workspace that a person made, whose branch nothing could publish', async () => {
+    const { place, source } = await project(backend, commitsMore);
+    git(source, 'clone', '--quiet', source, `${place.folder}/workspaces/BAT-1`);
+    const daemon = await daemonHere(place);
+    await soon(async () =>
+      expect((await answer(place, 'status')).status.held).toMatchObject([
+        { issue_identifier: 'BAT-1', code: 'workspace_without_branch' },
+      ]),
+    );
+    expect(await runsOf(place)).toMatchObject([{ outcome: 'failed', turns: 0 }]);
+    renameSync(`${place.folder}/workspaces/BAT-1`, `${place.folder}/aside`);
+    await answer(place, 'issue', 'retry', 'BAT-1');
+    await untilPull(place, 'BAT-1', { status: 'in_review' });
     await daemon.stop();
   });
 

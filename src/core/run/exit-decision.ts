@@ -87,6 +87,7 @@ const needsPersonIfActive: ReadonlySet<AnyErrorCode> = new Set([
   'agent_auth_failed',
   'agent_thread_in_use',
   'run_stalemate',
+  'workspace_without_branch',
 ]);
 
 /** An error may quote an agent; a reason is for reading at a glance. */

@@ -38,6 +38,10 @@ export const workErrors = {
     nextStep:
       'Give each daemon its own `workspace.root`, or start Baton with the `--state-dir` that the workspaces belong to.',
   },
+  workspace_without_branch: {
+    retryable: false,
+    nextStep: 'Move the workspace away, then run `baton issue retry ISSUE`. Baton then makes one with a branch.',
+  },
   workspace_symlink_escape: { retryable: false, nextStep: 'Remove the symbolic link below `workspace.root`.' },
   path_canonicalize_failed: {
     retryable: false,

@@ -365,7 +365,7 @@ describe('a run that no retry can fix', () => {
   });
 
   // @conforms runs.31
-  it.each(['agent_auth_failed', 'run_stalemate'] as const)(
+  it.each(['agent_auth_failed', 'run_stalemate', 'workspace_without_branch'] as const)(
     '%s: is held at once, with the command that continues it',
     (code) => {
       for (const end of ['failed', 'timed_out', 'stalled', 'interrupted'] as const) {
