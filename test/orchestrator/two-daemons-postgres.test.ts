@@ -126,7 +126,7 @@ describe('two daemons on PostgreSQL', () => {
           await stage.orchestrator.start();
           return stage;
         });
-        const { clock, project, store } = one;
+        const { clock, project } = one;
         const person = { kind: 'person', name: 'ada' } as const;
         const noted = async (id: string): Promise<void> => {
           const key = { project, issueId: '1' };
@@ -137,7 +137,10 @@ describe('two daemons on PostgreSQL', () => {
           const at = clock.now();
           const draft = { text: key, origins: [], author: person, status: 'trial', at, key } as const;
           const id = await other.store.learnings.add(project, draft);
-          for (const [issueId, isGiven] of [[`${key}1`, true], [`${key}2`, false]] as const) {
+          for (const [issueId, isGiven] of [
+            [`${key}1`, true],
+            [`${key}2`, false],
+          ] as const) {
             const draft = { ...pullDraft(issueId, { at: at + 1, headCommit: 'h' }), project };
             const pull = await other.store.pullRequests.open(draft);
             if (!isGiven) continue;
