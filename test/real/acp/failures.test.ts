@@ -42,6 +42,17 @@ await describeWithAcp('failures of the model of a real agent', (program) => {
     }
   });
 
+  if (program.preset === 'opencode') {
+    it.each([429, 500])('with status %s end the turn by silence, because it tries for ever', async (code) => {
+      const scene = await makeScene({
+        scenario: { otherwise: [status(code, { headers: { 'retry-after': '3600' } })] },
+      });
+      const { session } = await scene.open({}, { turnTimeoutMs: 5_000 });
+      expect(await session.runTurn('Try.')).toMatchObject({ status: 'failed', error: { code: 'agent_turn_timeout' } });
+      expect(scene.model.requests.length).toBeGreaterThan(0);
+    });
+  }
+
   it('that refuse the connection end the turn, by silence where the agent tries for ever', async () => {
     const scene = await makeScene({ baseUrl: 'http://127.0.0.1:9' });
     const isSilent = program.preset === 'opencode';
