@@ -23,24 +23,27 @@ export async function status(flags: WorkplaceFlags & { json?: boolean }, surroun
   const { stdout, cwd, tmpDir } = surroundings;
   const workflowPath = path.resolve(cwd, flags.workflow ?? 'WORKFLOW.md');
   // Without a socket there is no daemon, and the store alone answers without the API, which takes longer to load.
-  const mayRun = existsSync(socketPath(stateFolder(workflowPath, flags.stateDir, surroundings), tmpDir));
+  const stateDir = stateFolder(workflowPath, flags.stateDir, surroundings);
+  const mayRun = existsSync(socketPath(stateDir, tmpDir));
   const { status, waiting, held, pulls } = mayRun
     ? await askApi(flags, surroundings)
     : await (await import('./stored-status.ts')).storedStatus(flags, surroundings, mostPulls);
   // One that the agent revises waits for no person.
   const reviews = pulls.filter((pull) => pull.status !== 'sent_back');
   if (flags.json) {
-    const alone = status === null ? { reviews } : {};
+    const alone = status === null ? { reviews, state_dir: stateDir } : {};
     const all = { daemon: status !== null, waiting_commands: waiting, held_issues: held, ...alone, status };
     stdout.write(jsonLine(all));
     return exitCodes.ok;
   }
   const waits = status !== null && waiting === 0 ? [] : [`${commands(waiting)}.`];
+  // The demo has its own, for example.
+  const other = flags.stateDir === undefined ? ' (another one: --state-dir)' : '';
   const lines =
     status !== null
       ? [...describe(status), ...waits]
       : [
-          `No daemon is running for ${workflowPath}. To start one: baton start`,
+          `No daemon is running for ${workflowPath} with the state folder ${stateDir}${other}. To start one: baton start`,
           ...waits,
           `${issues(held)} held.`,
           ...section('for your review', reviews, (row) => reviewCommand(row.issue_identifier)),

@@ -230,6 +230,7 @@ describe.concurrent('a command without a daemon', liveTest, () => {
       waiting_commands: 2,
       held_issues: 0,
       reviews: [],
+      state_dir: expect.stringContaining(path.basename(place.folder)),
       status: null,
     });
     const shown = await batonHere(place, 'status');
