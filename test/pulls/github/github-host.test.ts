@@ -136,7 +136,7 @@ describe('a change', () => {
     },
   );
 
-  it('is its own beside a pull request of a fork whose branch has the same name', async () => {
+  it('differs from a pull request of a fork whose branch has the same name', async () => {
     scene = await githubScene();
     const { github, pulls } = scene;
     scene.publish(branch, { 'new.txt': 'hello\n' });
