@@ -1,3 +1,4 @@
+import { whyNotBatons } from '../../../../src/core/dispatch/eligibility.ts';
 import { checksVerdict } from '../../../../src/core/pull/pull-request.ts';
 import type { ReviewWorld } from '../../review/review-world.ts';
 import type { World } from '../../world.ts';
@@ -59,7 +60,9 @@ function stuckPulls(world: World): [string, string][] {
   const { maxRounds, checks: wanted } = file.settings.review;
   return memory.look<PullRow>(openPulls).flatMap((pull): [string, string][] => {
     const { number, issue_id: id, head_commit: head, sent_back_kind: kind } = pull;
-    const isInReview = book.get(id)?.state === 'Review';
+    const issue = book.get(id);
+    // What a person took from Baton stays where it is.
+    const isInReview = issue?.state === 'Review' && whyNotBatons(issue, file.settings.tracker) === null;
     const last = book.lastMove.get(id);
     const isByOthers = last !== undefined && (last.by === 'hand' || last.by.kind === 'run');
     const name = `pull request ${number} at ${head}`;
