@@ -64,7 +64,7 @@ export function sweepDaemon(
 
 /**
  * Kills several runs in one sweep, without TERM: for a daemon whose agents must be dead before its lease ends, when
- * there is no time for the ladder. Takes at most five seconds, or five checks, then reports the processes that are left.
+ * there is no time for the ladder. Takes about five seconds at most, then reports the processes that are left.
  */
 export function endRunsAtOnce(runIds: Iterable<string>, deps: { readonly clock: Clock }): Promise<Swept> {
   const wanted = new Set(runIds);
@@ -90,8 +90,8 @@ const defaultGraceMs = 1000;
 /** How long after the first KILL the sweep keeps checking before it reports the processes that are left. */
 const killPatienceMs = 5000;
 
-/** At least this many checks send KILL. On a machine that stood still, all the time may have passed before the first check. */
-const leastKillChecks = 5;
+/** The most of that time that one check uses up: a machine that stood still gave the processes no time to end. */
+const longestCheckMs = 100;
 
 const checkAgainAfterMs = 2;
 
@@ -107,18 +107,19 @@ async function sweep(order: SweepOrder, clock: Clock): Promise<Swept> {
   const wanted = { isMarked: order.isMarked, leader: order.leader, known, spared: ownAncestry() };
   const killFrom = clock.monotonic() + (order.graceMs ?? defaultGraceMs);
   let emptyChecks = 0;
-  let killChecks = 0;
+  let patienceMs = killPatienceMs;
   let members: readonly MarkedProcess[] = [];
   let spared: readonly MarkedProcess[] = [];
-  while (emptyChecks < 2 && (killChecks < leastKillChecks || clock.monotonic() < killFrom + killPatienceMs)) {
+  while (emptyChecks < 2 && patienceMs > 0) {
+    const checkFrom = clock.monotonic();
     ({ members, spared } = await findProcesses(wanted, clock));
     emptyChecks = members.length === 0 ? emptyChecks + 1 : 0;
     const killNow = clock.monotonic() >= killFrom;
-    if (killNow) killChecks += 1;
     const newcomers = signalAll(members, found, killNow);
     for (const [key, member] of found) known.set(key, member);
     // While processes multiply, the next check follows at once.
     if (emptyChecks < 2 && newcomers === 0) await sleep(clock, checkAgainAfterMs);
+    if (killNow) patienceMs -= Math.min(clock.monotonic() - checkFrom, longestCheckMs);
   }
   return { ended: found.size - members.length, left: [...members, ...spared] };
 }
