@@ -23,26 +23,25 @@ function open() {
   return { folder, file, errors, health, read: (): unknown => JSON.parse(readFileSync(file, 'utf8')) };
 }
 
-/** Reads the file again and again in a thread of its own, and tells how often it was whole, half or missing. */
+/** Reads the file again and again in a thread of its own, and counts how often it was whole and how often it was not, and the values. */
 const reader = `
-  const { parentPort, workerData } = require('node:worker_threads');
+  const { workerData } = require('node:worker_threads');
   const { readFileSync } = require('node:fs');
-  const seen = { whole: 0, half: 0, values: 0 };
-  let go = true, last = -1;
-  parentPort.on('message', () => { go = false; });
-  const look = () => {
+  const { file, seen } = workerData;
+  let last = -1;
+  const read = () => {
     for (let each = 0; each < 50; each++) {
       try {
-        const { turn, padding } = JSON.parse(readFileSync(workerData, 'utf8'));
+        const { turn, padding } = JSON.parse(readFileSync(file, 'utf8'));
         if (padding.length !== 20000 || turn < last) throw new Error('torn');
-        if (turn > last) seen.values++;
+        if (turn > last) Atomics.add(seen, 2, 1);
         last = turn;
-        seen.whole++;
-      } catch { seen.half++; }
+        Atomics.add(seen, 0, 1);
+      } catch { Atomics.add(seen, 1, 1); }
     }
-    if (go) setImmediate(look); else parentPort.postMessage(seen);
+    setImmediate(read);
   };
-  look();`;
+  read();`;
 
 describe('the health file', () => {
   it('has the given data, for its owner only, and leaves no other file', async () => {
@@ -55,27 +54,26 @@ describe('the health file', () => {
   });
 
   // @conforms tick.17
-  it('is never seen half-written during 500 writes', async () => {
+  it('is never seen half-written during 500 writes or more', async () => {
     const { folder, file, errors, health, read } = open();
     const padding = 'x'.repeat(20_000);
     health.put({ turn: 0, padding });
     await health.flush();
-    const worker = new Worker(reader, { eval: true, workerData: file });
-    for (let turn = 1; turn <= 500; turn++) {
+    const seen = new Int32Array(new SharedArrayBuffer(12));
+    const worker = new Worker(reader, { eval: true, workerData: { file, seen } });
+    let turn = 0;
+    // On a busy machine the reader may begin late.
+    for (let values = 0; turn < 500 || values < 10; values = Atomics.load(seen, 2)) {
+      turn += 1;
       health.put({ turn, padding });
       await health.flush();
     }
-    const seen = new Promise<{ whole: number; half: number; values: number }>((resolve) =>
-      worker.once('message', resolve),
-    );
-    worker.postMessage('enough');
-    const { whole, half, values } = await seen;
     await worker.terminate();
+    const [whole, half] = seen;
     expect(half).toBe(0);
-    expect(whole).toBeGreaterThan(100);
-    expect(values).toBeGreaterThan(10);
+    expect(whole).toBeGreaterThanOrEqual(10);
     expect(errors).toEqual([]);
-    expect(read()).toMatchObject({ turn: 500 });
+    expect(read()).toMatchObject({ turn });
     expect(readdirSync(folder)).toEqual(['health.json']);
   });
 
