@@ -16,16 +16,20 @@ const asPromised = new Set<string | null>(['failure', 'interrupted', 'quota']);
  */
 export function contextRecovery(world: World): Rule {
   const lastStep = new Map<string, string | null>();
+  const lastPhase = new Map<string, string | null>();
   const promises = new Map<string, string | null>();
   return {
-    runStarted: ({ runId, issueId, retryKind, recovery }) => {
+    runStarted: ({ runId, issueId, phase, retryKind, recovery }) => {
       const before = (sameAgain.has(retryKind) ? lastStep : promises).get(issueId) ?? null;
       const wanted = sameAgain.has(retryKind) || asPromised.has(retryKind) ? before : null;
       // The store knows the last run by the wall clock, which may have been set back.
       const isMisdated = sameAgain.has(retryKind) && Number.isFinite(world.wallJumpedAt);
-      if (recovery !== wanted && !isMisdated)
+      // A person may move an issue to another phase, whose agent has a conversation of its own.
+      const isMoved = lastPhase.has(issueId) && lastPhase.get(issueId) !== phase;
+      if (recovery !== wanted && !isMisdated && !isMoved)
         world.broke('context_recovery', issueId, `run ${runId} does ${recovery}, and not ${wanted}`);
       lastStep.set(issueId, recovery);
+      lastPhase.set(issueId, phase);
     },
     runEnded: (run) => {
       const promised = world.memory.look<{ recovery: string | null }>(promisedLook, run.issueId)[0];
