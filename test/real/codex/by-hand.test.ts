@@ -79,6 +79,8 @@ function openByHand({ folder, env }: CodexScene, program: string, line: string):
   const child = spawn(makeTerminal, ['-qfec', `stty cols 120 rows 40; ${line}`, '/dev/null'], {
     cwd: folder,
     env: { ...env, PATH: `${bin}:${process.env.PATH}`, TERM: 'xterm-256color', LANG: 'C.UTF-8' },
+    // It has the marks of a run, and Baton takes every program of its session for the agent of that run.
+    detached: true,
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   let seen = '';
