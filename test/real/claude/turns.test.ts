@@ -170,6 +170,8 @@ await describeWithClaude('turns of a real Claude Code', (claude) => {
     });
     const { complete, events } = await scene.open();
     expect(await complete('Run it in the background.')).toBe('started');
+    // The turn may end before the command in the background has begun.
+    await expect.poll(() => commandsOf(scene.daemonId)).toContain('tail');
     for (const pid of pidsOfDaemon(scene.daemonId)) if (nameOf(pid) === 'tail') process.kill(pid);
     await expect.poll(() => events.some(({ summary }) => /by itself/.test(summary))).toBe(true);
     expect(await complete('And now?')).toBe('ok');
