@@ -41,7 +41,7 @@ export async function listPrompts(flags: PromptFlags, surroundings: Surroundings
       : inUse
           .filter(({ role }) => role === 'worker')
           .map(({ version, share }) => `${shortVersion(version)} goes to ${share} % of the issues`)),
-    `runs since ${report.since.slice(0, 10)}; intervals have the true value with 95 % confidence`,
+    `runs since ${report.since.slice(0, 10)}; in brackets: the range that has the true value with 95 % confidence`,
   ];
   surroundings.stdout.write(flags.json ? jsonLine(report) : `${lines.join('\n')}\n`);
   return exitCodes.ok;
@@ -132,9 +132,9 @@ export async function comparePrompts(
     ),
     '',
     sameTime
-      ? 'Both were used in the same time.'
-      : 'They were not used in the same time: something else may have changed too.',
-    'Intervals have the true value with 95 % confidence. "may be chance": one of twenty comparisons of equal prompts shows as much.',
+      ? 'Both were used at the same time.'
+      : 'They were not used at the same time, so something else may have changed too.',
+    'In brackets: the range that has the true value with 95 % confidence. "may be chance": two equal prompts would show such a difference in at least one of twenty comparisons.',
   ];
   surroundings.stdout.write(flags.json ? jsonLine(comparison) : `${lines.join('\n')}\n`);
   return exitCodes.ok;
