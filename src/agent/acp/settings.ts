@@ -5,7 +5,7 @@ import { type Preset, presets } from './presets.ts';
 
 const keys = {
   preset: setting(choice('claude-agent-acp', 'codex-acp', 'opencode', 'gemini'), null, 'next run', 'guarded', {
-    description: 'A program that Baton knows: its command, its mode, the files of its login.',
+    description: 'A program for which Baton knows the command, the mode and the files of the login.',
     defaultText: '`claude-agent-acp`, but none when `acp.command` is set',
   }),
   command: setting('non_blank_text', null, 'next run', 'guarded', {
@@ -14,11 +14,12 @@ const keys = {
     code: 'missing_agent_command',
   }),
   mode: setting('non_blank_text', null, 'next run', 'guarded', {
-    description: 'The mode of the session, by the id that the agent gives it. One that it does not have is an error.',
+    description:
+      'The mode of the session, by the id that the agent itself uses. An id that the agent does not know is an error.',
     defaultText: "that of the preset, otherwise the agent's own",
   }),
   model: setting('non_blank_text', null, 'next run', 'open', {
-    description: 'The model, by the id that the agent gives it. One that it does not have is an error.',
+    description: 'The model, by the id that the agent itself uses. An id that the agent does not know is an error.',
     defaultText: "the agent's own",
   }),
   tools: setting(choice('mcp', 'none'), 'mcp', 'next run', 'open', {

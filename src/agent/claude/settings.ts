@@ -38,7 +38,7 @@ const keys = {
     description: "How Claude Code gets Baton's tools: over MCP, or not at all.",
   }),
   args: setting('text_list', [], 'next run', 'guarded', {
-    description: 'Further arguments, each an entry of its own. They come last and win.',
+    description: "Further arguments, one for each entry of the list. They come after Baton's own and win over them.",
   }),
 };
 

@@ -44,11 +44,11 @@ export const agentKeys = {
   }),
   quota_stop_percent: setting('percentage', 95, 'next tick', 'guarded_upwards', {
     description:
-      'When an account has used this percentage of a quota window that the agent reported, no new run starts on it until the next window begins; live runs continue. 100: only when the window is used up.',
+      'When an agent reports that its account has used this percentage of a quota window, no new run starts on the account until the next window begins; live runs continue. 100: only when the window is used up.',
   }),
   approvals: setting(choice('auto', 'deny', 'ask'), 'ask', 'next run', 'guarded', {
     description:
-      'How Baton answers when an agent asks for permission: yes, no, or Baton asks a person (`baton ask list`).',
+      'What Baton does when an agent asks for permission. `auto`: it says yes. `deny`: it says no. `ask`: it asks a person (`baton ask list`).',
   }),
   ask_timeout_ms: setting('natural_number', 900_000, 'next run', 'open', {
     description:

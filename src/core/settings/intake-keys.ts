@@ -11,7 +11,8 @@ export const intakeKeys = {
     description: 'How many issues one intake may propose.',
   }),
   timeout_ms: setting('positive_integer', 900_000, 'at once', 'guarded_upwards', {
-    description: 'An intake that takes longer than this is stopped and has failed. Silence alone does not stop it.',
+    description:
+      'How long an intake may take. Then Baton stops it, and it counts as failed. Its agent may be silent in that time.',
   }),
   ...roleBudgetKeys('intake'),
   prompt: setting('text', null, 'next run', 'open', {

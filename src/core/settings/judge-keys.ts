@@ -12,11 +12,11 @@ export const judgeKeys = {
   }),
   decides: setting(choice('any_reject', 'majority'), 'any_reject', 'next run', 'open', {
     description:
-      'With several verdicts: `any_reject` needs one rejection to reject the change, `majority` needs half of the verdicts.',
+      'Which verdicts reject a change. `any_reject`: one rejection. `majority`: rejections in at least half of the verdicts.',
   }),
   max_rounds: setting('positive_integer', 3, 'at once', 'guarded_upwards', {
     description:
-      'After a judge sent a change back this many times, a person decides. A person who sends it back resets the count.',
+      'After a judge has sent a change back this many times, a person decides. If a person sends it back, the count starts again from 0.',
   }),
   without_verdict: setting(choice('hold', 'todo'), 'hold', 'at once', 'open', {
     description:
@@ -24,7 +24,7 @@ export const judgeKeys = {
   }),
   extra_slots_percent: setting('natural_number', 25, 'at once', 'guarded', {
     description:
-      'How many judges may run in addition to `agent.max_concurrent_agents`, in percent of it, rounded down and at least one. `0`: none.',
+      'Extra slots for judges, in percent of `agent.max_concurrent_agents`: rounded down, and at least one. `0`: no extra slots.',
   }),
   counts_at_host: setting('boolean', false, 'at once', 'guarded', {
     description:

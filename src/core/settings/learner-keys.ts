@@ -5,13 +5,14 @@ import { setting } from './setting.ts';
 export const learnerKeys = {
   enabled: setting('boolean', false, 'at once', 'guarded', {
     description:
-      'Whether an agent reads failed runs, rejections and notes of people now and then, and proposes what later agents should know. A person accepts it. Each time costs one run; without a limit in `learner.runs_per_day` or `learner.usd_per_day` there is none. See [learnings](learnings.md).',
+      'Whether an agent sometimes reads failed runs, rejections and notes of people, and proposes what later agents should know. A person decides about each proposal. Each time costs one run. If both `learner.runs_per_day` and `learner.usd_per_day` are 0, the learner never runs. See [learnings](learnings.md).',
   }),
   min_lessons: setting('natural_number', 5, 'at once', 'guarded', {
-    description: 'How many failed runs, rejections and notes there must be since the last time.',
+    description: 'The learner runs only after at least this many new failed runs, rejections and notes.',
   }),
   cooldown_ms: setting('positive_integer', 86_400_000, 'at once', 'guarded', {
-    description: 'How long after the last proposals were decided about, or a run failed, the next run may begin.',
+    description:
+      'The pause between two runs of the learner. It begins when you have decided about every proposal of a run, or when the run failed.',
   }),
   agent: setting('non_blank_text', null, 'next run', 'guarded', {
     description: 'The agent that proposes learnings, by name: `default`, or one of `agents`.',
@@ -21,15 +22,15 @@ export const learnerKeys = {
     description: 'How many learnings one run may propose.',
   }),
   max_chars: setting('natural_number', 4_000, 'next run', 'guarded_upwards', {
-    description: 'How many characters of learnings a prompt gets at most. `0`: agents get none.',
+    description: 'How many characters of learnings a prompt may contain. `0`: agents get no learnings.',
   }),
   trial_issues: setting('natural_number', 20, 'at once', 'open', {
     description:
-      'A new learning goes to half of the issues until this many issues had it and as many had not. If the work on those that had it did not come back less often, it fades. `0`: it is kept without a trial.',
+      'Half of the issues get a new learning, and half do not, until this many issues of each half have handed in work. If the work of the half with the learning was not sent back less often, the learning fades. `0`: Baton keeps each learning without a trial.',
   }),
   timeout_ms: setting('positive_integer', 900_000, 'at once', 'guarded_upwards', {
     description:
-      'A run of the learner that takes longer than this is stopped and has failed. Silence alone does not stop it.',
+      'How long a run of the learner may take. Then Baton stops it, and it counts as failed. Its agent may be silent in that time.',
   }),
   ...roleBudgetKeys('learner', 1),
   prompt: setting('text', null, 'next run', 'open', {

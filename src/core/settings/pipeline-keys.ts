@@ -15,10 +15,10 @@ export const pipelineKeys = {
   }),
   revision_expiry_ms: setting('natural_number', 3_600_000, 'next tick', 'open', {
     description:
-      'When a revision has been open this long, its mark `needs-revision` is removed; the reasons stay. `0`: never.',
+      'How long after an artifact was sent back Baton removes the label `needs-revision`. The reasons stay. `0`: never.',
   }),
   commit_artifacts: setting('boolean', false, 'next run', 'open', {
     description:
-      'Whether agents commit their artifacts with the change. Otherwise Baton keeps them, and `.baton/` stays out of the repository.',
+      'Whether agents commit their artifacts with the change. `false`: only Baton keeps them, and git ignores `.baton/`.',
   }),
 };

@@ -5,16 +5,17 @@ import { setting } from './setting.ts';
 export const plannerKeys = {
   enabled: setting('boolean', false, 'next run', 'guarded', {
     description:
-      'Whether an issue with the label `planner.label` is split into smaller ones before anyone works on it. Each plan costs at least one run; see [the planner](planner.md).',
+      'Whether Baton lets an agent split an issue with the label `planner.label` into smaller ones, before any work on it. Each plan costs at least one run; see [the planner](planner.md).',
   }),
   label: setting('non_blank_text', 'needs-planning', 'next run', 'guarded', {
     description: 'The label of the issues that are to be split.',
   }),
   max_children: setting('positive_integer', 8, 'at once', 'guarded_upwards', {
-    description: 'Into how many issues one issue may be split.',
+    description: 'How many parts an issue may be split into.',
   }),
   max_depth: setting('positive_integer', 1, 'at once', 'guarded_upwards', {
-    description: 'How often an issue may be split again: `1` means that the parts of an issue are not split further.',
+    description:
+      'How many levels of parts an issue may have. `1`: its parts are not split further. `2`: its parts may be split once more.',
   }),
   agent: setting('text', null, 'next run', 'guarded', {
     description: 'The agent that plans, by name: `default`, or one of `agents`.',

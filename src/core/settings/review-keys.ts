@@ -39,19 +39,19 @@ export const reviewKeys = {
   }),
   auto_merge: setting('text_list', [], 'at once', 'guarded', {
     description:
-      'Labels of issues whose changes Baton merges itself: approved, with green checks, onto a base that has not moved; see [merging without a person](pull-requests.md#merging-without-a-person). Empty: people merge.',
+      'Labels. Baton itself merges the change of an issue that has one of them, if the change is approved, its checks are green and its base has not moved; see [merging without a person](pull-requests.md#merging-without-a-person). Empty: people merge.',
   }),
   max_rounds: setting('positive_integer', 5, 'at once', 'guarded_upwards', {
     description:
-      'After checks, conflicts and reviewers sent a change back this many times, it stays in review for a person. A person who sends it back resets the count.',
+      'After checks, conflicts and reviewers have sent a change back this many times, it stays in review for a person. If a person sends it back, the count starts again from 0.',
   }),
   checks: setting('check_list', [], 'end of a run', 'guarded', {
     description:
-      'Commands that run on each change in a clean checkout of its commit, one at a time. A red one sends the change back to the agent.',
+      'Commands that run on each change in a clean checkout of its commit, one at a time. If one fails, the change goes back to the agent.',
   }),
   auto_commit: setting('boolean', false, 'next run', 'guarded', {
     description:
-      'Baton asks an agent once to commit what it left uncommitted. If the agent does not do it, `true` lets Baton commit it, and `false` holds the issue.',
+      'If an agent leaves files uncommitted, Baton asks it once to commit them. If the agent still does not, Baton commits them (`true`) or holds the issue (`false`).',
   }),
   check_timeout_ms: setting('positive_integer', 900_000, 'end of a run', 'open', {
     description: 'How long a check may take (15 minutes), unless it has its own `timeout_ms`.',

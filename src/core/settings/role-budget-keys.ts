@@ -7,10 +7,10 @@ import { setting } from './setting.ts';
 export function roleBudgetKeys(role: string, runsPerDay = 0) {
   return {
     runs_per_day: setting('natural_number', runsPerDay, 'at once', 'guarded_upwards', {
-      description: `How many runs of this role (${role}) a UTC day may have. \`0\`: no limit.`,
+      description: `How many runs of this role (${role}) may start in a UTC day. \`0\`: no limit.`,
     }),
     usd_per_day: setting('usd_amount', 0, 'at once', 'guarded_upwards', {
-      description: `How much the runs of this role (${role}) may cost in a UTC day. After a run without a known price no further one starts that day. Refused where no agent of the role can have a price (\`agent.prices\`). \`0\`: no limit.`,
+      description: `How much the runs of this role (${role}) may cost in a UTC day. If the price of a run is not known, no further run starts on that day. Refused if no agent of the role can have a price (\`agent.prices\`). \`0\`: no limit.`,
     }),
   };
 }

@@ -5,14 +5,14 @@ import { setting } from './setting.ts';
 export const scannerKeys = {
   enabled: setting('boolean', false, 'at once', 'guarded', {
     description:
-      'Whether an agent looks for improvements when nothing is to be done. Each scan costs one run; without a limit in `scanner.runs_per_day` or `scanner.usd_per_day` there is none. Only on the [board](board.md); see [the scanner](scanner.md).',
+      'Whether an agent looks for improvements when there is nothing to do. Each scan costs one run. If both `scanner.runs_per_day` and `scanner.usd_per_day` are 0, no scan begins. Only on the [board](board.md); see [the scanner](scanner.md).',
   }),
   max_backlog: setting('natural_number', 10, 'at once', 'guarded_upwards', {
-    description: 'There is no scan while this many issues or more wait in the backlog. `0`: there is never one.',
+    description: 'While this many issues or more wait in the backlog, no scan begins. `0`: no scan ever begins.',
   }),
   cooldown_ms: setting('positive_integer', 86_400_000, 'at once', 'guarded', {
     description:
-      'How long after a scan was decided about, or failed, the next one may begin. It doubles after each scan of which nothing was accepted, up to 64 times.',
+      'The pause between two scans. It begins when you have decided about every proposal of a scan, or when the scan failed. After each scan of which you accepted nothing, the pause is twice as long, at most 64 times as long as this.',
   }),
   agent: setting('non_blank_text', null, 'next run', 'guarded', {
     description: 'The agent that scans, by name: `default`, or one of `agents`.',
@@ -22,7 +22,8 @@ export const scannerKeys = {
     description: 'How many issues one scan may propose.',
   }),
   timeout_ms: setting('positive_integer', 900_000, 'at once', 'guarded_upwards', {
-    description: 'A scan that takes longer than this is stopped and has failed. Silence alone does not stop it.',
+    description:
+      'How long a scan may take. Then Baton stops it, and it counts as failed. Its agent may be silent in that time.',
   }),
   ...roleBudgetKeys('scanner', 1),
   prompt: setting('text', null, 'next run', 'open', {

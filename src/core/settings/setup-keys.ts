@@ -9,7 +9,7 @@ export const setupKeys = {
   }),
   timeout_ms: setting('positive_integer', 3_600_000, 'at once', 'guarded_upwards', {
     description:
-      'A setup that takes longer than this (1 hour) is stopped and has failed. The proof of its commands counts. Silence alone does not stop it.',
+      'How long a setup may take (1 hour), including the time in which Baton tries its commands. Then Baton stops it, and it counts as failed. Its agent may be silent in that time.',
   }),
   ...roleBudgetKeys('setup'),
   prompt: setting('text', null, 'next run', 'open', {
