@@ -70,7 +70,7 @@ const doneAnswers = {
   learning_vetoed: 'No agent gets the learning any more.',
   learning_restored: 'Agents get the learning again; its trial begins again.',
   task_refused: 'The proposals are refused; nothing is filed for them.',
-  setup_accepted: 'The commands of the setup are in the workflow file, whose content is `data.revision`.',
+  setup_accepted: 'The commands of the setup are in the workflow file; `data.revision` identifies its new content.',
 } as const satisfies Record<string, string>;
 
 /** Answers to a command that was not carried out. One that failed with an error has the code of that error. */
@@ -130,16 +130,17 @@ const refusals = {
   artifact_too_large: 'The artifact is larger than its phase allows.',
 
   // tasks
-  task_not_open: 'The task has nothing to decide about: `data.status` says where it is.',
+  task_not_open: 'The task has no open proposals; `data.status` is its state.',
   unknown_proposal: 'The task has no open proposal with this number.',
-  role_off: 'The role in `data.role` is switched off in the workflow file, or has no limit in its budget.',
+  role_off:
+    'The role in `data.role` is switched off in the workflow file, or both its limits (`runs_per_day`, `usd_per_day`) are 0.',
   role_budget_used: 'The budget of the role in `data.role` is used up for today.',
-  task_undecided: 'The last proposals wait for a decision; `data.task` has them.',
-  nothing_to_learn: 'Nothing has happened since the last time that could teach something.',
+  task_undecided: 'The last proposals still wait for a decision; `data.task` is their task.',
+  nothing_to_learn: 'Since the last run of the learner, nothing has happened that could teach something.',
   learning_too_long: 'The text of the learning is longer than `data.most` characters.',
-  no_repository: 'The project has no repository that a setup could look at.',
-  written_by_person: 'A setup is accepted with `baton setup accept`, which writes the workflow file for the person.',
-  not_failed: 'Only a task that has failed is tried again.',
+  no_repository: 'The workflow file names no repository (`workspace.repo`), and a setup needs one.',
+  written_by_person: 'Only `baton setup accept` accepts a setup, because it also writes the workflow file.',
+  not_failed: 'The task has not failed, so it cannot be tried again.',
 
   // changes of an issue
   tracker_elsewhere: 'The issues are in another tracker; change them there.',

@@ -99,7 +99,7 @@ const fields: IssueGate = {
   passed: () => 'it has an id, an identifier, a title and a state',
 };
 
-const notForDispatch = { code: 'not_dispatchable', text: 'the tracker marks it as not for dispatch' } as const;
+const notForDispatch = { code: 'not_dispatchable', text: 'the tracker says that no agent may start on it' } as const;
 
 const dispatchable: IssueGate = {
   name: 'dispatchable',

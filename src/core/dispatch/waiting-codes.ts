@@ -2,7 +2,7 @@
 export const skipReasons = {
   claimed: 'This daemon works on it, will retry it, or keeps it on hold.',
   claimed_elsewhere: 'Another daemon has its claim.',
-  left_by_previous_daemon: 'A daemon that is gone had its claim; the next daemon inherits it.',
+  left_by_previous_daemon: 'A daemon that is gone had its claim. The next daemon inherits the claim.',
   cleaning: 'Its workspace is being removed.',
   workflow_problem: 'The workflow file cannot be used.',
   paused: 'Baton is paused or draining.',
@@ -12,7 +12,7 @@ export const skipReasons = {
   environment: 'No run can begin: the repository, the program of the agent or the service of its model does not work.',
   no_requests: 'The requests to the tracker are used up for now.',
   waiting_quota: 'No account of its agent is ready.',
-  unknown_agent: 'Its label or its state names an agent that the workflow file does not have (`agents`).',
+  unknown_agent: 'Its label or its state names an agent that is not in the workflow file (`agents`).',
   max_in_review: 'Too many issues wait for review (`agent.max_in_review`).',
   max_claimed: 'Too many issues are claimed (`agent.max_claimed`).',
   not_chosen: '`--only` or `--max-runs` excludes it.',
@@ -25,18 +25,18 @@ export const skipReasons = {
   not_read: 'Baton failed to read it again before its start.',
   tracker_backoff: 'The tracker failed; Baton waits before it asks again.',
   not_recorded: 'Baton failed to record its start.',
-  not_delivered: 'Baton failed to bring its change into review; it tries again.',
-  not_judged: 'What its judge should review needs no judge any more.',
-  phase_pending: 'An agent completed its phase, and Baton decides what follows.',
-  task_over: 'The task does not wait for an agent any more.',
+  not_delivered: 'Baton failed to bring its change into review, and tries again.',
+  not_judged: 'It no longer needs a judge: its change or its artifact is not waiting for a verdict any more.',
+  phase_pending: 'Its agent has ended the phase, and Baton decides what follows.',
+  task_over: 'The task needs no agent any more.',
   phase_changed: 'It is in another phase now.',
   phase_unknown: 'Its phase is not in `pipeline.phases` any more; move it to another phase.',
-  plan_changed: 'It was planned meanwhile; the next decision sees it.',
-  plan_pending: 'The plan that it is part of is being written to the tracker.',
-  limit_reached: 'One of its own limits is reached.',
+  plan_changed: 'The planner has split it, or decided not to; Baton decides again at the next tick.',
+  plan_pending: 'It is part of a plan that Baton is still writing to the tracker.',
+  limit_reached: 'The issue has reached one of its own limits.',
   project_full: 'All slots of the project are taken.',
   state_full: 'All slots for its state are taken.',
-  global_full: 'All slots that the projects of this Baton share are taken.',
+  global_full: 'All slots that the projects share (`--max-agents`) are taken.',
 } as const;
 
 export type SkipCode = keyof typeof skipReasons;
@@ -50,9 +50,9 @@ export const nextCodes = {
   held: 'It is on hold until a person retries or releases it.',
   retry_waits: 'Its retry is due, but something keeps it from starting.',
   retry_scheduled: 'Its retry is scheduled.',
-  retry_obstructed: 'Its retry is scheduled, but under the current conditions it would not start.',
+  retry_obstructed: 'Its retry is scheduled, but if nothing changes, it cannot start.',
   needs_change: 'It starts only after a person changes the issue.',
-  waits: 'It waits; the first table lists the codes of the reason.',
+  waits: 'It waits. The table above lists the reasons.',
 } as const;
 
 export type NextCode = keyof typeof nextCodes;

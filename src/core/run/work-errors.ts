@@ -107,7 +107,7 @@ export const workErrors = {
   run_stalemate: {
     retryable: false,
     nextStep:
-      'Read the last message of the agent, answer it in the issue or make the issue clearer, then run `baton issue retry ISSUE`.',
+      'Read the last message of the agent, answer it with a comment on the issue or make the issue clearer, then run `baton issue retry ISSUE`.',
   },
   agent_turn_failed: { retryable: true, nextStep: 'Read the events of the run: `baton runs log RUN`.' },
   agent_turn_timeout: {
@@ -183,9 +183,12 @@ export const workErrors = {
   plan_missing: {
     retryable: false,
     nextStep:
-      "Read what the planner did with `baton logs ISSUE`. Then run `baton issue retry ISSUE`, or remove the planner's label from the issue.",
+      "Read what the planner did with `baton runs log ISSUE`. Then run `baton issue retry ISSUE`, or remove the planner's label from the issue.",
   },
-  plan_invalid: { retryable: false, nextStep: 'Fix the named subtasks and call create_subtasks again.' },
+  plan_invalid: {
+    retryable: false,
+    nextStep: 'Fix the subtasks that the message names, then call create_subtasks again.',
+  },
   phase_not_completed: {
     retryable: false,
     nextStep:
@@ -217,6 +220,7 @@ export const workErrors = {
   },
   setup_not_proven: {
     retryable: false,
-    nextStep: 'Read the output in `commands`. Correct what did not pass or leave it out, then call the tool again.',
+    nextStep:
+      'Read the output in `commands`. Correct or leave out each command that did not pass, then call the tool again.',
   },
 } as const;

@@ -13,7 +13,7 @@ export function runCounts(counts: RunCounts): readonly { readonly name: keyof Ru
     { name: 'runs', text: `${runs === 1 ? '1 run' : `${runs} runs`}; a release by a person sets this to 0` },
     { name: 'failures', text: `${failures} failed in a row` },
     { name: 'stale_runs', text: `${stale} in a row made no progress` },
-    { name: 'no_signals', text: `${noSignals} in a row left no work product` },
+    { name: 'no_signals', text: `${noSignals} in a row left no result` },
   ] as const;
   return all.filter(({ name }) => counts[name] > 0);
 }
