@@ -43,7 +43,9 @@ function trialText({ trial }: Learning, { trial_issues: needed }: LearningList):
   if (trial === null) return [];
   const { sent_back_with: tried, sent_back_without: others } = trial;
   const text = ({ count, of }: typeof tried): string => `${count} of ${of}`;
-  return [`sent back: ${text(tried)} issues that got it, ${text(others)} that did not; the trial needs ${needed} of each`];
+  return [
+    `sent back: ${text(tried)} issues that got it, ${text(others)} that did not; the trial needs ${needed} of each`,
+  ];
 }
 
 /** `baton learnings export`: what agents get now, as a file that people can read and keep. */

@@ -39,7 +39,7 @@ export async function acceptSetup(id: string, flags: AcceptFlags, surroundings: 
   );
   if (!flags.json && connection.isDaemon())
     stderr.write(commandsHere(flags, surroundings)('If the daemon waits for your consent: baton reload\n'));
-  const text = edit.diff === '' ? `${edit.path} has it already.` : `Wrote ${edit.path}.`;
+  const text = edit.diff === '' ? `${edit.path} already has these commands.` : `Wrote ${edit.path}.`;
   stdout.write(flags.json ? jsonLine({ command, path: edit.path, diff: edit.diff }) : `${text}\n`);
   return exitCodes.ok;
 }

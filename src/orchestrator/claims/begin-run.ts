@@ -115,7 +115,7 @@ export async function beginRun(
     (await request.whyNoAccount(tables));
   if (full !== null) return refused(full);
   if (request.judged && (await judgedPull(tables, by.project, request.judged)) === null)
-    return refused({ code: 'not_judged', text: 'its change needs no judge any more' });
+    return refused({ code: 'not_judged', text: 'its change no longer needs a judge' });
   const key = { project: by.project, issueId: request.record.issueId };
   const moved =
     (await whyNotInPhase(tables, request, by)) ??
@@ -140,7 +140,7 @@ async function whyNotInPhase(
   const isWanted = slot.role === 'phase_judge' ? open?.id === judgedClaim && open?.state === 'judging' : open === null;
   return isWanted
     ? null
-    : { code: 'phase_changed', text: `the completion of its phase "${phase}" was decided meanwhile` };
+    : { code: 'phase_changed', text: `Baton has decided about the end of its phase "${phase}" in the meantime` };
 }
 
 /** A task is started only while it waits: another daemon may have finished it since it was last read. */
@@ -151,7 +151,7 @@ async function whyTaskOver(
 ): Promise<SkipReason | null> {
   if (!isTaskRole(slot.role)) return null;
   const task = await tasks.read({ project, taskId: record.issueId });
-  return task?.status === 'waiting' ? null : { code: 'task_over', text: 'it does not wait for an agent any more' };
+  return task?.status === 'waiting' ? null : { code: 'task_over', text: 'the task needs no agent any more' };
 }
 
 /** The change, if it is still in review at this commit and this judge has not said anything about it. */

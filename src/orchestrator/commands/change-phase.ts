@@ -143,7 +143,7 @@ function unknownPhase(wanted: string, phases: readonly string[]): CommandAnswer 
 }
 
 function notInPipeline(issue: IssueName): CommandAnswer {
-  const text = `${issue.identifier} has not entered the pipeline: it does with its first run. To put it into a phase now: ${phaseCommand('move', issue)} PHASE`;
+  const text = `${issue.identifier} has not entered the pipeline yet. It does so when its first run starts. To put it into a phase now: ${phaseCommand('move', issue)} PHASE`;
   return refused('not_in_pipeline', text);
 }
 

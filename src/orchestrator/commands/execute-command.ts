@@ -250,7 +250,7 @@ const pruneWithinMs = 3_600_000;
 function whyNotHere({ clock, host: here }: CommandParts, { payload: { host }, at }: Command): CommandAnswer | null {
   if (clock.now() - at > pruneWithinMs)
     return refused('command_expired', 'The command waited for more than an hour, so it was not carried out.');
-  if (host !== here) throw new BatonError('claim_lost', `The command is for ${String(host)}.`);
+  if (host !== here) throw new BatonError('claim_lost', `The command is for the daemon on ${String(host)}.`);
   return null;
 }
 
@@ -321,7 +321,7 @@ function reload({ source, notify, requestTick }: CommandParts, command: Command)
   const taken = source.takeWaiting?.(textIn(command, 'revision')) ?? 'none_wait';
   if (taken === 'none_wait') return refused('nothing_to_reload', 'No change of the workflow file waits for you.');
   if (taken === 'others_wait')
-    return refused('other_changes_wait', 'The workflow file was changed again: check its changes again.');
+    return refused('other_changes_wait', 'The workflow file has changed once more: check the new changes first.');
   notify();
   requestTick();
   const { keys } = taken;

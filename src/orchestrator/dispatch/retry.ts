@@ -291,7 +291,7 @@ export class Retries {
     const ownWaitMs = Math.min(againMs * 2 ** failedReads, dormantIntervalMs);
     const delayMs = Math.max(againMs, isBackingOff ? reads.backoff.until - clock.monotonic() : ownWaitMs);
     const code = isBackingOff ? 'tracker_backoff' : 'not_read';
-    const why = { code, text: `retry refresh failed: ${error.message}` } as const;
+    const why = { code, text: `it could not be read again for its retry: ${error.message}` } as const;
     return { why, delayMs, failedReads: failedReads + 1 };
   }
 
@@ -319,7 +319,7 @@ export class Retries {
     const { judges, source } = this.#parts;
     const refusal = whyNotCandidate(issue, source.read().workflow.settings.tracker, role);
     if (refusal !== null || role !== 'judge' || judges.wanted(issue.id) !== null) return refusal;
-    return { code: 'not_judged', text: 'its change needs no judge any more' };
+    return { code: 'not_judged', text: 'its change no longer needs a judge' };
   }
 
   #wishOf(retrying: Retrying, issue: Issue | null): AgentWish | null {

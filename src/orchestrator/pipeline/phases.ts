@@ -109,7 +109,7 @@ export class Phases {
     if (work === null) return { code: 'not_read', text: 'its phase is being read' };
     if (work.role !== null) return null;
     if (work.why === 'claim_pending')
-      return { code: 'phase_pending', text: `the completion of its phase "${work.phase}" is being decided` };
+      return { code: 'phase_pending', text: `Baton is deciding what follows its phase "${work.phase}"` };
     return { code: 'phase_unknown', text: `its phase "${work.phase}" is not in pipeline.phases` };
   }
 

@@ -72,7 +72,7 @@ export class Plans {
     const facts = this.#known.get(id);
     if (facts === undefined) return { code: 'not_read', text: 'its plan is being read' };
     if (facts.partOf === null || facts.partOf.isMade) return null;
-    return { code: 'plan_pending', text: 'the plan that it is part of is being written to the tracker' };
+    return { code: 'plan_pending', text: 'it is part of a plan that Baton is still writing to the tracker' };
   }
 
   forget(issueId: string): void {

@@ -21,7 +21,7 @@ export async function whyNotPlanned(
   if (known === null || !planner.enabled) return null;
   const facts = await plans.factsOf(key);
   if (facts.partOf?.isMade === false)
-    return { code: 'plan_pending', text: 'the plan that it is part of is being written to the tracker' };
+    return { code: 'plan_pending', text: 'it is part of a plan that Baton is still writing to the tracker' };
   if (planWork(known.issue, facts, planner) === known.work) return null;
-  return { code: 'plan_changed', text: 'it was planned meanwhile' };
+  return { code: 'plan_changed', text: 'its plan was made in the meantime' };
 }

@@ -93,7 +93,7 @@ const decisions: Record<PullCommandKind, Decision> = {
       const error = toBatonError(thrown);
       // A daemon that stops leaves the command to the next one.
       if (error.retryable || parts.stopping.aborted) throw error;
-      return refused(error.code, `${error.message} The words wait for the next run.`, error.details);
+      return refused(error.code, `${error.message} Your words wait for the next run.`, error.details);
     }
     notify();
     requestTick();
@@ -146,7 +146,8 @@ const decisions: Record<PullCommandKind, Decision> = {
         return refused('check_not_found', `The workflow file has no check "${String(name)}".`, {
           checks: names(checks),
         });
-      if (wanted.length === 0) return refused('nothing_to_check', `No check of ${named(pull)} is left to run.`);
+      if (wanted.length === 0)
+        return refused('nothing_to_check', `Every check of ${named(pull)} has passed, or the workflow file has none.`);
       await store.transaction(async (tables) => {
         await tables.commands.begin(id, 'the checks are planned');
         for (const { name: each, run: command } of wanted)

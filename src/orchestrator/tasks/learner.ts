@@ -51,7 +51,7 @@ export async function beginLearning(parts: OwnTaskParts, { author }: Command): P
   if (found.length === 0 && isFirst)
     return refused(
       'nothing_to_learn',
-      'No run failed, no work came back and no person left a note since the last time.',
+      'Since the last run of the learner, no run failed, no work was sent back and no person left a note.',
     );
   return beginOwnTask(parts, {
     ...{ role: 'learner', tasks, author, draft: () => nextTask(parts, tasks, found) },

@@ -77,10 +77,12 @@ export async function beginOwnTask(parts: OwnTaskParts, wish: Wish): Promise<Com
   const show = (task: string): string => `To see what it proposes: ${wish.show} ${task}`;
   // The same command after a crash finds the task that it began.
   if (open?.status === 'waiting')
-    return done('task_waits', `One waits for its agent already. ${show(open.id)}`, { task: open.id });
+    return done('task_waits', `Such a task already waits for its agent. ${show(open.id)}`, { task: open.id });
   const why = whyNoOwnTask(parts.source.read().workflow.settings[role], { budget, tasks });
   if (why === 'undecided' && open !== undefined)
-    return refused('task_undecided', `Decide about the last one first: ${wish.show} ${open.id}`, { task: open.id });
+    return refused('task_undecided', `First decide about the last proposals: ${wish.show} ${open.id}`, {
+      task: open.id,
+    });
   const used = limits === null ? '' : usedOfBudget(role, limits, spent);
   if (why === 'budget_used')
     return refused('role_budget_used', `The budget of the ${role} is used up for today: ${used}.`, { role });
@@ -89,10 +91,10 @@ export async function beginOwnTask(parts: OwnTaskParts, wish: Wish): Promise<Com
       'role_off',
       why === 'off'
         ? `The ${role} is switched off. Set ${role}.enabled in the workflow file.`
-        : `The ${role} has no limit. Set ${role}.runs_per_day or ${role}.usd_per_day in the workflow file.`,
+        : `The ${role} runs only with a budget. Set ${role}.runs_per_day or ${role}.usd_per_day in the workflow file.`,
       { role },
     );
   const task = await addTask(parts, draft(), author);
-  const cost = `It costs one run; used today before it: ${used}.`;
+  const cost = `It costs one run. Used today before this run: ${used}.`;
   return done('task_waits', `${does} ${cost} ${show(task)}`, { task });
 }

@@ -97,7 +97,7 @@ async function beginIntake(parts: TaskCommandParts, { id, author, payload }: Com
 async function beginSetup(parts: TaskCommandParts, { id, author }: Command): Promise<CommandAnswer> {
   const { clock, project, source, store } = parts;
   if (source.read().workflow.settings.workspace.repo === null)
-    return refused('no_repository', 'A setup looks at a repository, and workspace.repo names none.');
+    return refused('no_repository', 'A setup needs a repository. Set workspace.repo in the workflow file.');
   const [waiting] = await store.tasks.list(project, { kind: 'setup', statuses: ['waiting'], limit: 1 });
   const taskId = waiting?.id ?? newTaskId('setup', id);
   const draft = { id: taskId, kind: 'setup', title: 'Setup: build, test and lint', text: '' } as const;
@@ -262,7 +262,7 @@ async function refuseSome(
 }
 
 function unknownNumber(unknown: readonly number[], most: number): CommandAnswer {
-  const text = `There is no open proposal with the number ${unknown.join(', ')}; they go from 1 to ${most}.`;
+  const text = `There is no open proposal with the number ${unknown.join(', ')}; the numbers go from 1 to ${most}.`;
   return refused('unknown_proposal', text, { numbers: unknown });
 }
 
