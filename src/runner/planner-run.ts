@@ -14,9 +14,9 @@ export function plannerPrompt(
   const { maxChildren } = workflow.settings.planner;
   const rules = [
     'The current folder is a checkout of the repository, for reading only. What you change in it is lost.',
-    `End with one call of the tool \`create_subtasks\`, with 2 to ${maxChildren} subtasks in the order of the work, or with none if one change is enough. Nothing else that you write is read as a plan. Then end your turn.`,
+    `End with one call of the tool \`create_subtasks\`, with 2 to ${maxChildren} subtasks in the order of the work, or with none if one change is enough. Baton reads nothing else that you write. Then end your turn.`,
     ...(planner?.mayNest === true
-      ? ['Mark a subtask with `needs_planning` only if it is still too large for one change: it is then split again.']
+      ? ['Mark a subtask with `needs_planning` only if it is still too large for one change. Another planner then splits it again.']
       : []),
   ];
   return [template, ...rules].join('\n\n');
@@ -31,9 +31,9 @@ export function partsPrompt(template: string, parts: readonly PartOfIssue[], mar
   });
   const text = [
     template,
-    'This issue was split into parts, and all of them are over. What became of them:',
+    'This issue was split into parts, and all of them have ended:',
     fence(lines.join('\n'), mark),
-    'Check that together they do what was asked, and do what is missing. A part that was cancelled was not done. If nothing is left to do, change nothing, say so in one sentence, and end your turn: the issue then goes to review with the changes of its parts.',
+    'Check that together they do what was asked, and do what is missing. The work of a cancelled part was not done. If nothing is left to do, change nothing, say so in one sentence, and end your turn: the issue then goes to review with the changes of its parts.',
   ].join('\n\n');
   return text.includes(fenceRule(mark)) ? text : `${fenceRule(mark)}\n\n${text}`;
 }

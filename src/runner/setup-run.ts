@@ -29,9 +29,9 @@ export function setupPrompt(template: string, { workspace, review, hooks }: Sett
 }
 
 export const setupAnswer = [
-  'End with the tool `propose_setup`. It runs the setup and each check in a clean checkout and answers how they ended; if one does',
-  'not pass, correct it or leave it out, and call the tool again. Nothing is written before a person accepts it. Nothing else that',
-  'you write is read.',
+  'End with the tool `propose_setup`. It runs the setup and each check in a clean checkout, and answers how each ended. If one does',
+  'not pass, correct it or leave it out, and call the tool again. Nothing changes before a person accepts it. Baton reads nothing',
+  'else that you write.',
 ].join(' ');
 
 /** Commands to run on one commit, in a clean checkout. */

@@ -14,7 +14,7 @@ export const askPerson = defineTool({
   name: 'ask_person',
   description:
     'Ask the person who is responsible for the issue when you cannot continue without an answer. ' +
-    'You get the answer as text. It may take long. If no one answers, your run ends, and a later run continues with the answer.',
+    'You get the answer as text. This may take a long time. If no one answers, your run ends, and a later run continues with the answer.',
   changesTracker: false,
   waitsForPerson: true,
   input: z.strictObject({

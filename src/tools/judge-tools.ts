@@ -29,7 +29,7 @@ export const approvePr = defineTool({
 export const rejectPr = defineTool({
   name: 'reject_pr',
   description:
-    'Reject the commit that you judge, with what has to change. Each finding names the file and the line, how severe it is, ' +
+    'Reject the commit that you judge, and say what has to change. Each finding has the file and the line, a severity, ' +
     'the problem, and what would satisfy you. End your turn afterwards.',
   changesTracker: false,
   input: z.strictObject({ summary: text(4_000), findings: z.array(finding).min(1).max(50) }),

@@ -8,7 +8,7 @@ import { defineTool } from './tool.ts';
 export const completePhase = defineTool({
   name: 'complete_phase',
   description:
-    'Say that your phase is finished, after you wrote its artifact. Baton takes the file as it is now. If the answer names ' +
+    'Say that your phase is finished, after you have written its artifact. Baton reads the file as it is now. If the answer names ' +
     'problems, fix them and call this again. End your turn afterwards.',
   changesTracker: false,
   input: z.strictObject({
@@ -38,8 +38,8 @@ export const approvePhase = defineTool({
 export const rejectPhase = defineTool({
   name: 'reject_phase',
   description:
-    'Reject the artifact that you judge, with what has to change. Each finding says how severe it is, the problem, and what ' +
-    'would satisfy you. End your turn afterwards.',
+    'Reject the artifact that you judge, and say what has to change. Each finding has a severity, the problem, and what would ' +
+    'satisfy you. End your turn afterwards.',
   changesTracker: false,
   input: z.strictObject({ summary: text(4_000), findings: z.array(finding).min(1).max(50) }),
   run: async ({ summary, findings }, { onOpinion }) => {

@@ -12,18 +12,18 @@ const subtask = z.strictObject({
     .array(z.int().min(1).max(50))
     .max(50)
     .default([])
-    .describe('The numbers of the subtasks of this list that must be done before it; the first is 1.'),
-  priority: z.int().min(1).max(4).nullable().default(null).describe('1 is the most urgent; null: as the issue.'),
-  needs_planning: z.boolean().default(false).describe('It is still too large and is to be split itself.'),
+    .describe('The numbers of the subtasks that must be done before it; the first in this list is 1.'),
+  priority: z.int().min(1).max(4).nullable().default(null).describe('1 is the most urgent; null: the priority of the issue.'),
+  needs_planning: z.boolean().default(false).describe('It is still too large, so it must be split itself.'),
 });
 
 /** A planner splits its issue, or says that it is small enough. */
 export const createSubtasks = defineTool({
   name: 'create_subtasks',
   description:
-    'Split the issue into smaller ones, in the order of the work, each with what must be true when it is done and what it ' +
-    'waits for. With no subtasks you say that one change is enough. The issue then waits for its parts. If the call is ' +
-    'refused, fix what it names and call this again. End your turn afterwards.',
+    'Split the issue into subtasks, in the order of the work. Say for each what must be true when it is done, and which ' +
+    'subtasks it waits for. The issue then waits for all of them. If one change is enough, give an empty list. If the call ' +
+    'is refused, fix the problems that it names and call it again. End your turn afterwards.',
   changesTracker: true,
   input: z.strictObject({ summary: text(4_000), subtasks: z.array(subtask).max(50) }),
   run: async ({ summary, subtasks }, { onPlan }, { signal }) => {

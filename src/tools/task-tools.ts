@@ -19,9 +19,9 @@ const proposed = z.strictObject({
 export const proposeIssues = defineTool({
   name: 'propose_issues',
   description:
-    'Propose issues. Each has a title, a description, and acceptance criteria: what must be true when it is done. Name the ' +
-    'identifier of an open issue that asks for the same as `duplicate_of`. Call this once, with all of them, and end your turn. ' +
-    'An empty list says that there is nothing to propose.',
+    'Propose issues. Each has a title, a description, and acceptance criteria: what must be true when it is done. If an open ' +
+    'issue asks for the same, give its identifier in `duplicate_of`. Call this once, with all issues, and end your turn. ' +
+    'If you have nothing to propose, give an empty list.',
   changesTracker: false,
   input: z.strictObject({ issues: z.array(proposed).max(200) }),
   run: async ({ issues }, { onProposeIssues }) => {
@@ -38,7 +38,7 @@ export const proposeIssues = defineTool({
         `These are ${issues.length} issues, and at most ${answer.most} are allowed. Combine or leave out some.`,
         { details: { most: answer.most } },
       );
-    return `Noted: ${answer.kept} proposed, ${answer.duplicates} of them like an open issue. End your turn now.`;
+    return `Kept ${answer.kept} proposals; ${answer.duplicates} of them are like an open issue. End your turn now.`;
   },
 });
 
@@ -53,8 +53,8 @@ export const proposeLearnings = defineTool({
   name: 'propose_learnings',
   description:
     'Propose what later agents in this project should know. Each is one or two sentences, with the numbers of the lines that it ' +
-    'comes from, and the ids of learnings that it replaces. Call this once, with all of them, and end your turn. An empty list ' +
-    'says that there is nothing to propose.',
+    'comes from, and the ids of learnings that it replaces. Call this once, with all of them, and end your turn. If you have ' +
+    'nothing to propose, give an empty list.',
   changesTracker: false,
   input: z.strictObject({ learnings: z.array(proposedLearning).max(100) }),
   run: async ({ learnings }, { onProposeLearnings }) => {
@@ -84,9 +84,9 @@ const proofLimitMs = 3_600_000;
 export const proposeSetup = defineTool({
   name: 'propose_setup',
   description:
-    'Propose how this repository is prepared and checked. Baton runs `setup`, then each of `checks`, in a clean checkout, and ' +
-    'answers how they ended; this takes as long as they take. `setup` is null if nothing has to be prepared. If a command does ' +
-    'not pass, nothing is noted: correct it or leave it out, and call this again. If all pass, end your turn.',
+    'Propose the commands that prepare and check this repository. Baton runs `setup`, then each of `checks`, in a clean ' +
+    'checkout, waits for them, and answers how each ended. If nothing has to be prepared, `setup` is null. If a command does ' +
+    'not pass, Baton keeps nothing: correct the command or leave it out, and call this again. If all pass, end your turn.',
   changesTracker: false,
   timeLimitMs: proofLimitMs,
   input: z

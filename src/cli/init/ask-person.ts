@@ -47,7 +47,7 @@ const judgeQuestion =
 
 /** With the price. */
 const setupQuestion =
-  'Should an agent find out how the repository is built and tested (baton setup)? It costs one run, and you decide about what it proposes (yes or no)?';
+  'Should an agent find out how the repository is built and tested (baton setup)? It costs one run, and nothing changes before you accept it (yes or no)?';
 
 /** The name of a question's option on the command line: `projectSlug` for `project_slug`. */
 function flagOf({ name }: InitQuestion): string {
@@ -135,7 +135,7 @@ function nothingToJudge(): BatonError {
 }
 
 function nothingToSetUp(): BatonError {
-  return new BatonError('init_refused', 'A setup looks at a repository, and these answers name none.', {
+  return new BatonError('init_refused', 'A setup needs a repository, and these answers name none.', {
     nextStep: 'Name a repository (--repo), or leave out --setup.',
     details: { problem: 'nothing_to_set_up' },
   });

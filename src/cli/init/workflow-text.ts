@@ -73,7 +73,7 @@ ${leadsToReview(chosen) ? howToPropose : howToFinish(stateAfterWork(tracker))}${
 
 const howToPropose = `Work only in this directory. When the work is done, commit all of it on the current branch and end your turn: Baton opens a
 pull request and moves the issue to review. Only commits reach review. To give the pull request a title and a description of your
-own, call the tool \`create_pr\` before. To ask a person, use the tool \`ask_person\`.
+own, call the tool \`create_pr\` before you end your turn. To ask a person, use the tool \`ask_person\`.
 `;
 
 /** Every agent has to move its issue: Baton runs an issue that stays in an active state again. */

@@ -8,9 +8,9 @@ What was asked:
 {% if issue.description %}{{ issue.description }}{% else %}No description provided.{% endif %}
 
 Judge the change by these questions, in this order:
-1. Does it do what was asked, all of it and nothing else?
+1. Does it do all that was asked, and nothing else?
 2. Is it correct? Look for cases that it gets wrong, errors that it hides, and data that it could lose.
-3. Is it safe: no secret in the code, no command or query built from text of strangers?
+3. Is it safe? There must be no secret in the code, and no command or query that is built from text of strangers.
 4. Do its tests fail without it? Are the ones that it changed or removed still right?
 5. Does it fit the code around it?
 
