@@ -38,10 +38,10 @@ export function initCommand(surroundings: Surroundings, finish: (exitCode: numbe
     .option('--label <name>', 'work only on issues with this label; - for all issues')
     .option('--repo <address>', 'the git repository that agents work on, a path or a URL; - for none')
     .option('--judge', 'let an agent judge each change before you do; each verdict costs a run')
-    .option('--no-judge', 'have no judge, and ask nothing about it')
+    .option('--no-judge', 'use no judge, and do not ask about it')
     .option('--setup', 'name `baton setup` as the last step: an agent finds out how to build and test; costs one run')
-    .option('--no-setup', 'want no setup, and ask nothing about it')
-    .option('--pipeline', 'prepare every issue in phases before its worker; several runs for each issue')
+    .option('--no-setup', 'do not name `baton setup`, and do not ask about it')
+    .option('--pipeline', 'prepare every issue in phases before its worker starts; costs several runs for each issue')
     .option('--yes', 'ask nothing and take the defaults')
     .addOption(jsonOption())
     .action(async (file: string, flags: InitFlags) => finish(await init(file, flags, surroundings)));

@@ -67,7 +67,7 @@ export function registerDaemonCommands(
     .description('watch ten issues go through a scratch repository, with a scripted agent')
     .addOption(jsonOption())
     .option('--once', 'stop when all issues are finished')
-    .option('--fresh', 'start a new demo, and keep the one of before under another name')
+    .option('--fresh', 'start a new demo, and keep the previous one under another name')
     .option('--dir <dir>', 'folder of the demo (default: one in the state folder)', folder)
     .action(run(() => import('../../demo/demo.ts'), 'demo'));
 

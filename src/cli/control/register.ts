@@ -90,6 +90,6 @@ export function registerIssueControlCommands(
 export function withCommandFlags(command: Command): Command {
   return command
     .option('--reason <text>', 'why; stored with the command')
-    .option('--key <key>', 'your own key: a repeated command with the same key counts once')
+    .option('--key <key>', 'a key that you choose; commands with the same key are carried out only once')
     .option('--as <name>', 'the name of the author (default: your login name)');
 }

@@ -59,8 +59,8 @@ export function addTaskCommands(
 
   withCommandFlags(addProjectCommand(parent, 'accept <task>', 'file the proposed issues, all or some'))
     .argument('[numbers...]', 'only these proposals', counts)
-    .option('--duplicates', 'also those that look like an open issue')
-    .option('--edited <file>', 'with your changes: the JSON of `show --json`, edited; - reads stdin')
+    .option('--duplicates', 'also accept those that are like an open issue')
+    .option('--edited <file>', 'accept your edited version of what `show --json` prints; - reads stdin')
     .action(async (task: string, numbers: number[] | undefined, flags: AcceptFlags) => {
       const { acceptTask } = await import('./accept.ts');
       finish(await acceptTask(task, numbers ?? [], flags, surroundings));
@@ -73,7 +73,7 @@ export function addTaskCommands(
       finish(await refuseTask(task, numbers ?? [], flags, surroundings));
     });
 
-  withCommandFlags(addProjectCommand(parent, 'retry <task>', 'try a failed one again')).action(
+  withCommandFlags(addProjectCommand(parent, 'retry <task>', 'try it again after it failed')).action(
     async (task: string, flags: CommandFlags) => {
       const { retryTask } = await import('./accept.ts');
       finish(await retryTask(task, flags, surroundings));

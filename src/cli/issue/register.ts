@@ -48,7 +48,7 @@ export function registerIssueCommands(
     .argument('<title>')
     .option('--status <status>', 'its first status (default: todo)', status)
     .option('--blocked-by <issue>', 'an issue that must finish first; may be given several times', collect)
-    .option('--key <key>', 'your own key: no second issue with the same key is created')
+    .option('--key <key>', 'a key that you choose; only one issue with the same key is created')
     .action(run(change, 'add'));
 
   command('list', 'list issues, one line each')

@@ -11,7 +11,7 @@ export function registerLearningCommands(program: Command, parts: CommandParts):
   const learnings = program.command('learnings').description('see and decide what earlier work teaches later agents');
   const show = () => import('./show-learnings.ts');
   addProjectCommand(learnings, 'list', 'list the learnings, with the state of their trials')
-    .option('--all', 'also those that no agent gets any more')
+    .option('--all', 'also list those that no agent gets any more')
     .action(run(show, 'listLearnings'));
   addProjectCommand(
     learnings,

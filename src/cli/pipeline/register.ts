@@ -33,7 +33,7 @@ export function registerPipelineCommands(program: Command, parts: CommandParts):
     });
 
   withCommandFlags(
-    addProjectCommand(pipeline, 'approve <issue>', 'approve the artifact of an issue, so that it goes on'),
+    addProjectCommand(pipeline, 'approve <issue>', 'approve the artifact of an issue, which then goes to its next phase'),
   )
     .argument('[words...]', 'a note to the next agent; - reads it from stdin')
     .action(async (issue: string, words: string[], flags: CommandFlags) => {
@@ -51,8 +51,8 @@ export function registerPipelineCommands(program: Command, parts: CommandParts):
   withCommandFlags(
     addProjectCommand(pipeline, 'artifact <issue> [phase]', 'print the artifact of a phase, or replace it'),
   )
-    .option('--version <number>', 'this version instead of the newest', count)
-    .option('--diff', 'the difference from the version before')
+    .option('--version <number>', 'print this version instead of the newest', count)
+    .option('--diff', 'show the difference from the previous version')
     .option('--put <file>', 'store this file as the newest version; - reads stdin')
     .action(async (issue: string, phase: string | undefined, flags: ArtifactFlags) => {
       const { artifact } = await import('./artifact.ts');

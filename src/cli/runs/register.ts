@@ -8,7 +8,7 @@ export function registerRunCommands(program: Command, { surroundings, finish, ad
   const runs = program.command('runs').description('list and read the runs of agents');
   runs.addHelpText(
     'afterAll',
-    '\n<run> is the id of a run, the start of its id, or an issue: then it is its newest run.',
+    '\n<run> is the id of a run, the start of its id, or an issue, which stands for its newest run.',
   );
 
   addProjectCommand(runs, 'list', 'list runs, newest first')

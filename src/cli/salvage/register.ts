@@ -9,7 +9,7 @@ export function registerSalvageCommands(program: Command, { run, addProjectComma
     .description('show and restore work that was saved before its workspace was removed');
   salvage.addHelpText(
     'afterAll',
-    '\n<work> is the name of saved work, or an issue: then it is the newest of that issue.',
+    '\n<work> is the name of saved work, or an issue, which stands for its newest saved work.',
   );
   const allProjects = ['--all-projects', 'also the work that other projects saved in the same repository'] as const;
   const show = () => import('./show-salvage.ts');
@@ -32,7 +32,7 @@ export function registerSalvageCommands(program: Command, { run, addProjectComma
     .option(...allProjects)
     .action(run(() => import('./restore.ts'), 'restoreSalvage'));
   addProjectCommand(salvage, 'prune', 'delete old saved work of this project')
-    .option('--older-than <days>', 'at least this old (default: workspace.salvage_retention_days)', count)
+    .option('--older-than <days>', 'delete only what is at least this old (default: workspace.salvage_retention_days)', count)
     .option('--dry-run', 'only show what would be deleted')
     .action(run(() => import('./prune.ts'), 'pruneSaved'));
 }

@@ -23,7 +23,7 @@ export function registerSetupCommands(program: Command, parts: CommandParts): vo
     finish(await listTasks('setup', flags, surroundings));
   });
 
-  addProjectCommand(setup, 'show <task>', 'print the proposed change of the workflow file, with its proofs').action(
+  addProjectCommand(setup, 'show <task>', 'print the proposed change of the workflow file, and how each command ended').action(
     async (task: string, flags: TaskFlags) => {
       const { showSetup } = await import('./show.ts');
       finish(await showSetup(task, flags, surroundings));
@@ -44,7 +44,7 @@ export function registerSetupCommands(program: Command, parts: CommandParts): vo
     },
   );
 
-  withCommandFlags(addProjectCommand(setup, 'retry <task>', 'try a failed setup again')).action(
+  withCommandFlags(addProjectCommand(setup, 'retry <task>', 'try a setup again after it failed')).action(
     async (task: string, flags: CommandFlags) => {
       const { retryTask } = await import('../intake/accept.ts');
       finish(await retryTask(task, flags, surroundings));

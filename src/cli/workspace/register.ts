@@ -5,7 +5,7 @@ import type { CommandParts } from '../command-parts.ts';
 export function registerWorkspaceCommands(program: Command, { run, addProjectCommand }: CommandParts): void {
   const workspace = program.command('workspace').description('list and remove the folders that agents work in');
   const as = ['--as <name>', 'the author of the command (default: your login name)'] as const;
-  addProjectCommand(workspace, 'list', 'list the workspaces: how large each is, and why it is there').action(
+  addProjectCommand(workspace, 'list', 'list the workspaces: how large each is, and why it is still there').action(
     run(() => import('./list.ts'), 'listAll'),
   );
   addProjectCommand(
@@ -14,7 +14,7 @@ export function registerWorkspaceCommands(program: Command, { run, addProjectCom
     'remove workspaces of finished issues whose retention is over; unsaved work is saved first',
   )
     .option('--dry-run', 'only show what would be removed, and how large it is')
-    .option('--all-finished', 'also those whose retention is not over')
+    .option('--all-finished', 'also remove those whose retention is not over')
     .option(...as)
     .action(run(() => import('./prune.ts'), 'prune'));
   const pin = () => import('./pin.ts');
