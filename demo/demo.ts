@@ -44,7 +44,7 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
   const json = flags.json === true;
   if (keptOther !== null && !json)
     surroundings.stdout.write(
-      `The demo of before${flags.fresh ? '' : ' was from another version of Baton. It'} is now in ${keptOther}\n`,
+      `The previous demo${flags.fresh ? '' : ' was from another version of Baton. It'} is now in ${keptOther}\n`,
     );
   const { logger, close } = createLogger({ clock: systemClock, file: { logsRoot: folder.root }, terminal: null });
   try {

@@ -118,7 +118,7 @@ export function playPerson(parts: PersonParts): PlayedPerson {
     const since = missingSince.get(issue.id) ?? clock.monotonic();
     missingSince.set(issue.id, since);
     if (clock.monotonic() - since < patienceMs) return;
-    giveUp(issue, 'change_missing', `no change of it appeared within ${durationText(patienceMs)}`);
+    giveUp(issue, 'change_missing', `its change did not appear within ${durationText(patienceMs)}`);
   };
   const giveUp = ({ id, identifier }: BoardIssue, code: 'not_decided' | 'change_missing', why: string): void => {
     refused.add(id);

@@ -81,7 +81,7 @@ function PhaseIssues({ project, phase, validation, issues }: PhaseIssuesProps): 
     <section class="phase-issues" aria-label={phase} data-part={`phase_${phase}`}>
       <h3>
         <Text text={phase} /> <span class="count">{issues.length}</span>{' '}
-        <small>{validation === null ? 'the worker does the issue' : validationWords[validation]}</small>
+        <small>{validation === null ? 'the worker implements the issue' : validationWords[validation]}</small>
       </h3>
       {issues.length > 0 && (
         <Table<Issue>

@@ -34,7 +34,7 @@ export function SystemPrompts({ project }: { readonly project: string }): VNode 
       {problem !== null && <ProblemLine problem={problem} />}
       {value === null && problem === null && <EmptyLine isAsking>Loading the prompts.</EmptyLine>}
       {value?.prompts.length === 0 && (
-        <EmptyLine>No runs in the last 90 days. Baton measures prompts by what becomes of their runs.</EmptyLine>
+        <EmptyLine>No runs in the last 90 days. Baton measures prompts by how their runs end.</EmptyLine>
       )}
       {hasBoth && <Comparison project={project} shares={two} />}
       {value !== null && value.prompts.length > 0 && (
@@ -57,7 +57,7 @@ export function SystemPrompts({ project }: { readonly project: string }): VNode 
       )}
       {value !== null && value.prompts.length > 0 && (
         <p>
-          <small>The last 90 days. Intervals have the true value with 95 % confidence.</small>
+          <small>The last 90 days. In brackets: the range that has the true value with 95 % confidence.</small>
         </p>
       )}
     </>

@@ -81,7 +81,7 @@ function LookNow({ project }: { readonly project: string }): VNode {
         )}
         <small class="note-line" data-part="learner_price">
           {taskPriceText('learn', vitals)}
-          {budget.used_up && ' It can look again after 00:00 UTC.'} You decide about its proposals under{' '}
+          {budget.used_up && ' The learner can run again after 00:00 UTC.'} You decide about its proposals under{' '}
           <a href={linkTo('/tasks')}>Tasks</a>.
         </small>
       </div>

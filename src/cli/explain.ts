@@ -48,7 +48,7 @@ function text(explained: ExplainedIssue, alone: Alone): string {
 function withoutDaemon(waiting: number): string {
   if (waiting === 0) return 'This is what a daemon would decide if it started now.';
   const commands = waiting === 1 ? '1 command waits' : `${waiting} commands wait`;
-  return `${commands} for one and may change this: a daemon carries out commands before it decides.`;
+  return `${commands} for a daemon, which carries out commands before it decides. That may change the result.`;
 }
 
 function presented({ reason, gates, ...explained }: ExplainedIssue, alone: Alone): Record<string, unknown> {

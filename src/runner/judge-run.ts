@@ -30,7 +30,7 @@ export function judgePrompt(template: string, brief: JudgeBrief, diff: string, m
     `The change:\n\n${fence(diff, mark)}`,
     [
       'End with exactly one call: `approve_pr` if the change does what the issue asks and can be merged, or `reject_pr` with your',
-      'findings if it cannot. Nothing else that you write is read as a verdict.',
+      'findings if it cannot. Baton reads nothing else that you write as a verdict.',
     ].join(' '),
   ].join('\n\n');
 }

@@ -67,7 +67,7 @@ export function phaseJudgePrompt(template: string, brief: PhaseBrief, mark: stri
     ...(judged === null ? [] : [artifactText('The artifact that you judge', judged.text, mark)]),
     ...(judged === null ? [] : [`Its author says about it:\n\n${fence(judged.summary, mark)}`]),
     ...(judged?.skipTo == null ? [] : [`Its author wants the issue to go to the phase "${judged.skipTo}" next.`]),
-    'End with exactly one call: `approve_phase` if the issue can go on, or `reject_phase` with your findings if it cannot. Nothing else that you write is read as a verdict.',
+    'End with exactly one call: `approve_phase` if the issue can go on, or `reject_phase` with your findings if it cannot. Baton reads nothing else that you write as a verdict.',
   ];
   return withRule(parts.join('\n\n'), mark);
 }

@@ -19,7 +19,7 @@ export function setupPrompt(template: string, { workspace, review, hooks }: Sett
   ];
   return [
     template,
-    `The workflow file has now:\n\n${now.join('\n')}`,
+    `The workflow file now has these commands:\n\n${now.join('\n')}`,
     [
       `The current folder is a checkout of the repository that is deleted afterwards. You may change it. Baton runs your commands in`,
       `another checkout, without what you changed: the setup may take ${hooks.timeoutMs} ms, each check ${review.checkTimeoutMs} ms.`,

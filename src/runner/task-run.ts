@@ -42,14 +42,14 @@ function knownLearnings({ learnings }: TaskBrief, mark: string): string {
 const mostListed = 300;
 
 const proposeIssues = (most: number): string =>
-  `End with one call of the tool \`propose_issues\`, with at most ${most} issues. Nothing is filed before a person accepts it. Nothing else that you write is read.`;
+  `End with one call of the tool \`propose_issues\`, with at most ${most} issues. Nothing is filed before a person accepts it. Baton reads nothing else that you write.`;
 
 const answerBy: Readonly<Record<TaskKind, (most: number) => string>> = {
   intake: proposeIssues,
   scan: proposeIssues,
   setup: () => setupAnswer,
   learn: (most) =>
-    `End with one call of the tool \`propose_learnings\`, with at most ${most} learnings. No agent gets one before a person accepts it. Nothing else that you write is read.`,
+    `End with one call of the tool \`propose_learnings\`, with at most ${most} learnings. No agent gets one before a person accepts it. Baton reads nothing else that you write.`,
 };
 
 /** For an agent whose turn ended without an answer. */

@@ -24,7 +24,7 @@ export async function readWorkspaceFile(
     if (!real.startsWith(`${await realpath(workspace)}${path.sep}`)) return { why: 'it is outside of the workspace' };
     const facts = await file.stat();
     if (!facts.isFile()) return { why: 'it is not a plain file' };
-    if (facts.nlink > 1) return { why: 'it has a second name, which may be outside of the workspace' };
+    if (facts.nlink > 1) return { why: 'it has a second hard link, which may be outside of the workspace' };
     if (facts.size > mostBytes) return { bytes: facts.size };
     const { bytesRead, buffer } = await file.read({ buffer: Buffer.alloc(mostBytes + 1), position: 0 });
     if (bytesRead > mostBytes) return { bytes: bytesRead };

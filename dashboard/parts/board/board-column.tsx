@@ -77,7 +77,7 @@ export function BoardColumn(props: ColumnProps): VNode {
             data-part="fold"
             aria-label={`Fold ${label}`}
             onClick={onFold}
-            {...hint('Fold this column; it still takes dropped issues')}
+            {...hint('Fold this column. You can still drop issues on it')}
           >
             <Icon name="fold" />
           </button>

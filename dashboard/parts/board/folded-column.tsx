@@ -25,7 +25,7 @@ export function FoldedColumn({ state, count, canMove, onShown, onOpen, onDrop }:
       data-part={state}
       class={isOver.value ? 'folded over' : 'folded'}
       aria-label={`Open ${plainWords(state)}${count === null ? '' : `, ${count}`}`}
-      {...hint('Open this column. You can drop issues on it as it is')}
+      {...hint('Open this column. You can also drop issues on it while it is folded')}
       onClick={onOpen}
       onDragOver={(event) => {
         if (!canMove) return;

@@ -77,7 +77,7 @@ export function QueueRow({ row, isTabStop }: QueueRowProps): VNode {
           href={issueHref(project, identifier)}
           tabIndex={tabIndex}
           aria-label={harmlessLine(`Explain ${identifier}`)}
-          {...hint('Open the issue with every start condition that it fails')}
+          {...hint('Open the issue and see which start conditions are not met')}
         >
           Explain
         </a>

@@ -42,7 +42,7 @@ export function DownloadLog({ project, runId }: DownloadLogProps): VNode {
         class="quiet"
         data-part="download_json"
         aria-label="Download the log as JSON"
-        {...hint('Save every event with its data, one JSON object a line')}
+        {...hint('Save every event with its data, one JSON object per line')}
         onClick={() => void save(false)}
       >
         JSON

@@ -248,7 +248,7 @@ function AwayBar(): VNode | null {
       </strong>
       <span>
         {state.why !== null && <Text text={`${state.why} `} />}
-        You see the state of that time. Next try <Countdown at={new Date(state.again).toISOString()} />.
+        You see the state at that time. Next try <Countdown at={new Date(state.again).toISOString()} />.
       </span>
       <button type="button" onClick={connectAgain}>
         Try now

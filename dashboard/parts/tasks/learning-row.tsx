@@ -56,7 +56,7 @@ export function LearningRow({ project, learning, trialIssues, onDone }: Learning
           rows={3}
           maxLength={longestLearning}
           send="Save"
-          {...(trialIssues > 0 && { note: 'Another text needs a new trial.' })}
+          {...(trialIssues > 0 && { note: 'A new text starts a new trial.' })}
           request={(changed) => ({ kind: 'learning_edit', learning: id, text: changed })}
           onDone={onDone}
           onClose={() => (isEdited.value = false)}

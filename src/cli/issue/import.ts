@@ -27,7 +27,7 @@ export async function importFile(file: string, flags: ImportFlags, context: Boar
   const format = flags.format ?? formatOfExtension[path.extname(file).toLowerCase()];
   if (format === undefined) {
     throw new BatonError('usage_error', `The format of ${file} is not clear from its name.`, {
-      nextStep: 'Say --format jsonl or --format markdown.',
+      nextStep: 'Add --format jsonl or --format markdown.',
     });
   }
   const bytes = file === '-' ? await readStdin(surroundings, largestImportBytes) : await readSmall(file, context);

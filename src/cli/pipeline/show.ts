@@ -30,7 +30,7 @@ type Phase = Pipeline['phases'][number];
 function describe(pipeline: Shape): string[] {
   const width = Math.max(...pipeline.phases.map(({ name }) => name.length), 'ready'.length);
   const drawn = pipeline.phases.flatMap((phase) => drawPhase(phase, pipeline, width));
-  return [...drawn, `  ${'ready'.padEnd(width)}  the worker does the issue`, '', ...rules(pipeline)];
+  return [...drawn, `  ${'ready'.padEnd(width)}  the worker implements the issue`, '', ...rules(pipeline)];
 }
 
 function drawPhase(phase: Phase, { entry }: Shape, width: number): string[] {
@@ -52,7 +52,9 @@ function drawPhase(phase: Phase, { entry }: Shape, width: number): string[] {
 
 function validationWords({ validation, judge }: Phase): string {
   if (validation === 'judge') return `judge: ${harmlessLine(judge ?? 'default')} approves its artifact`;
-  return validation === 'trust' ? 'trust: what is missing is only a warning' : 'structural: its contract decides';
+  return validation === 'trust'
+    ? 'trust: what is missing is only a warning'
+    : 'structural: Baton checks its size, sections and schema';
 }
 
 function rules({ max_revisions, runs, phases }: Shape): string[] {

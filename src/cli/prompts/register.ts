@@ -4,7 +4,7 @@ import { count } from '../option-parsers.ts';
 
 /** Adds `prompts list|compare`. */
 export function registerPromptCommands(program: Command, { run, addProjectCommand }: CommandParts): void {
-  const prompts = program.command('prompts').description('see what became of the runs of each prompt');
+  const prompts = program.command('prompts').description('see how the runs of each prompt ended');
   const show = () => import('./show-prompts.ts');
   const days = ['--days <number>', 'count runs that started within this many days', count, 90] as const;
   addProjectCommand(prompts, 'list', 'list the prompts by version, role and agent, with their results')

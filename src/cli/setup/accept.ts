@@ -47,7 +47,7 @@ export async function acceptSetup(id: string, flags: AcceptFlags, surroundings: 
 /** Without a terminal only `--yes` is a yes. */
 async function agreed({ yes, json }: AcceptFlags, { stdin, stderr }: Surroundings): Promise<void> {
   if (yes === true) return;
-  const nextStep = 'Say yes, or use `--yes`.';
+  const nextStep = 'Answer yes, or use `--yes`.';
   if (stdin.isTTY !== true || json === true) throw refusal('not_agreed', 'The change needs your consent.', nextStep);
   const terminal = createInterface({ input: stdin, output: stderr });
   try {

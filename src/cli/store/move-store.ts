@@ -51,7 +51,7 @@ export async function restore(
     kept = await restoreLive({ file: source, url, clock: systemClock });
     await askDaemon(workflowPath, socket, (daemon) => daemon.storeChanged('restored'));
   }
-  const text = kept === null ? 'the backup is restored' : `the backup is restored; what was there before is ${kept}`;
+  const text = kept === null ? 'the backup is restored' : `the backup is restored; the previous store is now ${kept}`;
   return tell({ restored: true, kept }, text, flags, surroundings);
 }
 

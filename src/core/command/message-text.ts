@@ -30,7 +30,7 @@ export const heads: Readonly<Record<MessageKind, string>> = {
   reason: 'A person returned the issue to you, and says why',
   review_comment: 'A comment on your change',
   check: 'A check of your change failed',
-  conflict: 'Your change does not fit its base any more',
+  conflict: 'Your change conflicts with its base',
 };
 
 export function messageText(message: Message, mark: string): string {
@@ -67,7 +67,7 @@ export function commentsText(found: NewComments | null, mark: string): string[] 
   const shown = kept.slice(tooOld + 1);
   const isMore = found.hasEarlier || shown.length < comments.length;
   return [
-    isMore ? 'New comments on the issue, the last ones; there are more:' : 'New comments on the issue:',
+    isMore ? 'The latest new comments on the issue; there are more:' : 'New comments on the issue:',
     ...shown.map((comment) => commentText(comment, mark)),
   ];
 }

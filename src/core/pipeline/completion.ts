@@ -91,7 +91,7 @@ export function shortcomingText(shortcoming: Shortcoming): string {
     case 'wrong_phase':
       return `The issue is in the phase "${shortcoming.phase}" now.`;
     case 'no_artifact':
-      return `The file ${shortcoming.path} could not be taken: ${shortcoming.why}.`;
+      return `Baton could not read the file ${shortcoming.path}: ${shortcoming.why}.`;
     case 'artifact_too_large':
       return `The artifact has ${shortcoming.bytes} bytes; at most ${shortcoming.limit} are allowed.`;
     case 'missing_sections':

@@ -40,7 +40,7 @@ export function phaseWait(
 export const waitWords: Readonly<Record<PhaseWait, string>> = {
   agent: 'waits for its agent',
   judge: 'waits for a judge',
-  decision: 'its completion is being decided',
+  decision: 'Baton decides what follows its phase',
   worker: 'waits for its worker',
   review: 'its change is in review',
   person: 'waits for you',

@@ -123,7 +123,7 @@ export function planProblemText(problem: PlanProblem): string {
     case 'too_many':
       return `At most ${problem.allowed} subtasks are allowed (planner.max_children).`;
     case 'too_few':
-      return 'One subtask is no split. Name at least two, or none if the issue is small enough.';
+      return 'A split needs at least two subtasks. Name none if the issue is small enough.';
     case 'too_deep':
       return `This issue may not be split further (planner.max_depth is ${problem.allowed}). Call create_subtasks with no subtasks.`;
     case 'same_title':

@@ -91,7 +91,7 @@ export abstract class ClaimMap {
         // What happens next has the reason.
         return claimed('it is on hold');
       case 'inheriting':
-        return claimed('this daemon is inheriting it from one that is gone');
+        return claimed('this daemon is inheriting it from a daemon that is gone');
     }
   }
 

@@ -150,7 +150,7 @@ export class Claims extends ClaimMap {
     const { id, identifier } = hold.issue;
     return this.alone(id, 'hold', async (claim) => {
       if (claim?.status === 'inheriting')
-        throw lost(`This daemon is still inheriting ${identifier} from one that is gone.`);
+        throw lost(`This daemon is still inheriting ${identifier} from a daemon that is gone.`);
       if (claim?.status === 'running') return { answer: await this.#holdAfterRun(claim, hold), claim };
       const generation = await this.#parts.store.transaction((tables) =>
         writeHold(tables, this.#key(id), hold, {

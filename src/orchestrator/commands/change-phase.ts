@@ -47,7 +47,10 @@ export async function changePhase(
   const { issue, fresh } = found;
   await leaveToItsOwner(parts, issue);
   if (parts.claims.get(issue.id)?.status === 'inheriting')
-    throw new BatonError('claim_lost', `This daemon is still inheriting ${issue.identifier} from one that is gone.`);
+    throw new BatonError(
+      'claim_lost',
+      `This daemon is still inheriting ${issue.identifier} from a daemon that is gone.`,
+    );
   // A document may be written in any state; for the rest an agent has to continue.
   const notActive = kind === 'artifact_put' || command.begun !== null ? null : await whyNotActive(parts, found, kind);
   const answer = notActive ?? (await acts[kind](parts, issue, command, fresh?.labels ?? labelsOf(parts, issue)));

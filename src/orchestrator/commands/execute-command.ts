@@ -77,7 +77,10 @@ async function onIssue(parts: CommandParts, command: Command, kind: IssueKind): 
   if (!isOwnWork(parts, issue, command.author)) return refused('not_for_agents', 'The run that asked has ended.');
   await leaveToItsOwner(parts, issue);
   if (parts.claims.get(issue.id)?.status === 'inheriting')
-    throw new BatonError('claim_lost', `This daemon is still inheriting ${issue.identifier} from one that is gone.`);
+    throw new BatonError(
+      'claim_lost',
+      `This daemon is still inheriting ${issue.identifier} from a daemon that is gone.`,
+    );
   const notActive = await whyNotActive(parts, found, kind);
   const note = textIn(command, 'note');
   if (notActive !== null && needsAgent(kind, note) && command.begun === null) return notActive;

@@ -62,7 +62,10 @@ export async function handBack(
     const stored = (await store.held.list(project)).find(({ issueId }) => issueId === issue.id);
     // The hold belongs to a dead daemon and is not inherited yet: a moment later it is ours.
     if (stored?.code === takenOver)
-      throw new BatonError('claim_lost', `This daemon is still inheriting ${issue.identifier} from one that is gone.`);
+      throw new BatonError(
+        'claim_lost',
+        `This daemon is still inheriting ${issue.identifier} from a daemon that is gone.`,
+      );
     const before = await lastChange(parts, issue);
     const by = before?.kind === 'issue_handback' ? before.by : null;
     if (begun === null && by === null) return refused('not_taken_over', `${issue.identifier} is not taken over.`);

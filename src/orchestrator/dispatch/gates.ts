@@ -161,7 +161,7 @@ function planText(plans: Phases['plans'], issue: Issue): string {
   const work = plans.workOf(issue);
   if (work === 'planner') return 'a planner splits it first: one run, and at least one more for each part';
   const parts = plans.factsOf(issue.id)?.plan?.children ?? [];
-  if (work !== 'parent') return 'no plan is in its way';
+  if (work !== 'parent') return 'no plan prevents its start';
   return `it was split into ${parts.map(({ identifier, id }) => identifier ?? id).join(', ')}`;
 }
 

@@ -46,7 +46,11 @@ async function listParts(parts: DeliverParts, { id, identifier }: Issue, found: 
   if (changes === null || (!settings.tracker.comments && editor === undefined)) return;
   if (((await store.counters.read(key))[listed] ?? 0) > 0) return;
   await store.counters.set(key, listed, 1);
-  const body = ['Nothing was left to do: the parts of this issue did its work.', '', ...found.map(partLine)].join('\n');
+  const body = [
+    'There was nothing left to do: the parts of this issue did all its work.',
+    '',
+    ...found.map(partLine),
+  ].join('\n');
   const by = { kind: 'orchestrator' } as const;
   await askTracker(parts, (signal) =>
     changes.addComment(id, body, by, askAsBaton(parts, id, { caller, signal })),

@@ -58,7 +58,7 @@ export async function changeLearning(
       'vetoed',
       'replaced',
     ]);
-  return answered(parts, 'learning_restored', `${learning.id} is back. The next agents get it.`, learning.id);
+  return answered(parts, 'learning_restored', `${learning.id} is restored. The next agents get it.`, learning.id);
 }
 
 function others(status: LearningStatus): readonly LearningStatus[] {

@@ -191,7 +191,7 @@ function untilRetry({ wait, dueAt }: Retrying, refusals: readonly SkipReason[]):
   const obstacle = refusals.find(({ code }) => code !== 'claimed');
   return obstacle === undefined
     ? ['retry_scheduled', `${at} and starts then`]
-    : ['retry_obstructed', `${at}, but would not start under the current conditions: ${obstacle.text}`];
+    : ['retry_obstructed', `${at}, but if nothing changes, it cannot start: ${obstacle.text}`];
 }
 
 function afterRun({ questions }: ExplainParts, { runId, holdAfterwards }: Running): readonly [NextCode, string] {

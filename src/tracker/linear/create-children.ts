@@ -36,7 +36,7 @@ export async function createChildren(parts: ChangeParts, plan: ChildrenPlan, ask
     };
     await ask.run?.onWrite({ kind: 'issue', id });
     const { issueCreate } = await parts.call(createChildOperation, { input, ...longLists }, created, ask);
-    if (!issueCreate.success) throw unknownPayload(createChildOperation, 'the issue was not made');
+    if (!issueCreate.success) throw unknownPayload(createChildOperation, 'the issue was not created');
   }
   const wanted = [
     ...children.flatMap(({ id, blockedBy }) => blockedBy.map((by) => [by, id])),
@@ -46,7 +46,7 @@ export async function createChildren(parts: ChangeParts, plan: ChildrenPlan, ask
     if (isBlockedBy(known.get(blocked), blocker)) continue;
     const input = { issueId: blocker, relatedIssueId: blocked, type: 'blocks' };
     const { issueRelationCreate } = await parts.call(createRelationOperation, { input }, related, ask);
-    if (!issueRelationCreate.success) throw unknownPayload(createRelationOperation, 'the relation was not made');
+    if (!issueRelationCreate.success) throw unknownPayload(createRelationOperation, 'the relation was not created');
   }
   if (normalizeState(parent.state) !== normalizeState(states.blocked)) {
     const blockedId = stateIn(team.states.nodes, states.blocked);

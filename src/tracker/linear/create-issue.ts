@@ -46,7 +46,7 @@ export async function createIssue(parts: ChangeParts, issue: NewIssue, ask: Ask)
     ...(state === undefined ? {} : { stateId: stateIn(first.states.nodes, state) }),
   };
   const { issueCreate } = await call(createChildOperation, { input, ...longLists }, created, ask);
-  if (!issueCreate.success) throw unknownPayload(createChildOperation, 'the issue was not made');
+  if (!issueCreate.success) throw unknownPayload(createChildOperation, 'the issue was not created');
   return id;
 }
 

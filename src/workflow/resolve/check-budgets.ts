@@ -16,7 +16,7 @@ export function checkBudgets(settings: Settings, backends: readonly BackendProfi
     const agents = agentsOf(role, settings);
     if (agents.length === 0 || agents.some(isPriced)) continue;
     const key = `${role}.usd_per_day`;
-    const message = `${key} cannot be kept: its agent reports tokens and no cost. Set agent.prices, or limit the runs with ${role}.runs_per_day`;
+    const message = `Baton cannot enforce ${key}: its agent reports tokens, but no cost. Set agent.prices, or limit the runs with ${role}.runs_per_day`;
     report(errorAt(key, message, { problem: 'no_price' }));
   }
 }

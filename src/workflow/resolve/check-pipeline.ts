@@ -15,6 +15,6 @@ export function checkPipeline(settings: Settings, report: Report): void {
   }
   if (fitsIntoLimit(settings)) return;
   const { most } = estimateRuns(settings);
-  const message = `an issue may need ${most} runs if every artifact and change is sent back as often as allowed, but limits.runs_per_issue is ${limits.runsPerIssue}: it would be held before`;
+  const message = `an issue may need ${most} runs if every artifact and change is sent back as often as allowed, but limits.runs_per_issue is ${limits.runsPerIssue}: it would be held before it is finished`;
   report(warningAt('limits.runs_per_issue', message, { problem: 'below_worst_case', most }));
 }

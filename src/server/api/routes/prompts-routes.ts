@@ -19,7 +19,7 @@ export function promptsRoutes(parts: ReadParts): Route[] {
     inProject(parts, {
       path: '/prompts',
       summary:
-        'The prompts by version, role and agent: what became of their runs, with intervals; the last 90 days by default.',
+        'The prompts by version, role and agent: how their runs ended, with intervals; the last 90 days by default.',
       query: z.object({ days }),
       answer: promptList,
       isCostly: true,
