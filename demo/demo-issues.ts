@@ -71,7 +71,7 @@ export const demoIssues: readonly DemoIssue[] = [
     'WORDS-3',
     2,
     'Add truncate',
-    'Cut a text to a length and end it with an ellipsis. Its change is left to you: read it, then approve and merge it.',
+    'Cut a text to a length and end it with an ellipsis. You review its change: read it, then approve and merge it.',
     [
       ...addFunction(
         'truncate',
@@ -106,7 +106,7 @@ export const demoIssues: readonly DemoIssue[] = [
     'WORDS-6',
     3,
     'Add reverse',
-    'Reverse a text by its characters. Its change is left to you, and it tears emoji apart: send it back with a comment.',
+    'Reverse a text by its characters. You review its change. It tears emoji apart, so send it back with a comment.',
     addFunction('reverse', "text.split('').reverse().join('')", "'baton'", "'notab'"),
     [],
     addFunction('reverse', "[...text].reverse().join('')", "'baton 🎉'", "'🎉 notab'"),

@@ -39,8 +39,11 @@ export function initCommand(surroundings: Surroundings, finish: (exitCode: numbe
     .option('--repo <address>', 'the git repository that agents work on, a path or a URL; - for none')
     .option('--judge', 'let an agent judge each change before you do; each verdict costs a run')
     .option('--no-judge', 'use no judge, and do not ask about it')
-    .option('--setup', 'name `baton setup` as the last step: an agent finds out how to build and test; costs one run')
-    .option('--no-setup', 'do not name `baton setup`, and do not ask about it')
+    .option(
+      '--setup',
+      'print `baton setup` as the last of the next steps: an agent then finds out how to build and test; costs one run',
+    )
+    .option('--no-setup', 'do not print `baton setup`, and do not ask about it')
     .option('--pipeline', 'prepare every issue in phases before its worker starts; costs several runs for each issue')
     .option('--yes', 'ask nothing and take the defaults')
     .addOption(jsonOption())

@@ -191,7 +191,8 @@ export const errorCatalogue = {
   },
   store_constraint: {
     retryable: false,
-    nextStep: 'Check the ids: one exists already, or one that another record needs does not exist.',
+    nextStep:
+      'Check the ids in the message: an id that must be new exists already, or an id that is needed does not exist.',
   },
   store_not_empty: {
     retryable: false,
@@ -234,7 +235,7 @@ export const errorCatalogue = {
   prompt_not_found: { retryable: false, nextStep: 'See which prompts have runs with `baton prompts list`.' },
   pull_not_found: { retryable: false, nextStep: 'Find the pull request with `baton pr list --all`.' },
   run_not_found: { retryable: false, nextStep: 'Find the run with `baton runs list`.' },
-  init_refused: { retryable: false, nextStep: 'Choose other answers or another file.' },
+  init_refused: { retryable: false, nextStep: 'Give other answers or options, or write to another file.' },
   tracker_not_board: {
     retryable: false,
     nextStep: 'Make the change in the tracker itself, or set `tracker.kind: board`.',

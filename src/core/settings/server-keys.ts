@@ -54,17 +54,18 @@ const noRemoteHosts = 'Baton cannot work on other machines over SSH yet';
 export const unsupportedKeys = {
   worker: {
     ssh_hosts: setting('text_list', [], 'never', 'open', {
-      description: 'Other machines to work on. Anything but an empty list is an error.',
+      description:
+        'Other machines to work on. Baton works only on this machine, so every list that is not empty is an error.',
       unsupported: { severity: 'error', because: noRemoteHosts },
     }),
     max_concurrent_agents_per_host: setting('positive_integer', null, 'never', 'open', {
-      description: 'Limit for each machine. Warning.',
+      description: 'A limit for each machine. Baton ignores it with a warning.',
       unsupported: { severity: 'warning', because: noRemoteHosts },
     }),
   },
   observability: {
     render_interval_ms: setting('positive_integer', null, 'never', 'open', {
-      description: 'Not needed, because the view redraws only what changed. Warning.',
+      description: 'How often the view is redrawn. Baton ignores it with a warning: it redraws only what changed.',
       unsupported: { severity: 'warning', because: 'the view redraws only changes, as often as refresh_ms says' },
     }),
   },
