@@ -41,7 +41,7 @@ export const logEvents = {
     'The workflow file asks for something that this daemon cannot do; the last good version stays in force.',
   workflow_warning: 'A setting in the workflow file needs attention.',
   workflow_not_watched: 'Failed to watch the workflow file; changes are noticed at the next use.',
-  workflow_listener_failed: 'A listener of the workflow file failed.',
+  workflow_listener_failed: 'A part of Baton failed to process a change of the workflow file.',
 
   // ticks, polls and jobs
   tick_failed: 'A tick failed.',
@@ -57,7 +57,7 @@ export const logEvents = {
   jobs_abandoned: 'Some jobs did not end in time and were abandoned.',
   queue_checked: 'Checked the queue for issues that make no progress.',
   queue_stuck: 'An issue in the queue makes no progress.',
-  orchestrator_watcher_failed: 'A listener of the orchestrator failed.',
+  orchestrator_watcher_failed: 'A part of Baton failed to process a change of the state.',
   health_file_write_failed: 'Failed to write the health file.',
   health_publish_failed: 'Failed to publish the health report.',
   board_changes_unreadable: 'Failed to read what changed on the board.',
@@ -114,7 +114,7 @@ export const logEvents = {
   inherited_run_ended: 'Ended a run that a previous daemon had started.',
   run_events_write_failed: 'Failed to record events of a run; Baton keeps them and tries again.',
   run_events_lost: 'Failed to record events of a run; they are lost.',
-  run_watcher_failed: 'A listener of a run failed.',
+  run_watcher_failed: 'A part of Baton failed to process an event of a run.',
   transcript_write_failed: 'Failed to write a transcript. Baton keeps its lines and tries again.',
   transcript_recovered: 'Transcripts can be written again.',
   transcript_lost: 'Failed to write the end of a transcript; it is lost.',
