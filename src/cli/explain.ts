@@ -29,10 +29,12 @@ export async function explain(reference: string, flags: ExplainFlags, surroundin
 type Alone = { readonly waiting: number } | null;
 
 function text(explained: ExplainedIssue, alone: Alone): string {
-  const { issue_identifier, title, state, gates, counts, messages, next, phase } = explained;
+  const { issue_identifier, title, state, gates, counts, messages, next, next_code, phase } = explained;
+  // An issue with a live agent, or in a state without agents, waits for none.
+  const waits = next_code !== 'run_continues' && next_code !== 'needs_change';
   const lines = [
     `${harmlessLine(issue_identifier)}  ${harmlessLine(title)}  (${harmlessLine(state)})`,
-    ...(phase === undefined ? [] : [`  phase  ${phaseWords(phase)}: ${waitWords[phase.waits_for]}`]),
+    ...(phase === undefined ? [] : [`  phase  ${phaseWords(phase)}${waits ? `: ${waitWords[phase.waits_for]}` : ''}`]),
     // What is in the way comes last, next to what follows from it.
     ...gates
       .toSorted((left, right) => Number(right.passed) - Number(left.passed))

@@ -60,6 +60,9 @@ describe('people in the pipeline', { timeout: 180_000 }, () => {
     expect(await refusal(place, 'pipeline', 'artifact', 'BAT-1', 'nowhere')).toMatchObject({
       code: 'artifact_not_found',
     });
+    // A finished issue waits for no agent of its phase.
+    await answer(place, 'issue', 'move', 'BAT-1', 'done');
+    expect((await batonHere(place, 'explain', 'BAT-1')).stdout).toMatch(/^ {2}\S+ {2}ready$/m);
   });
 
   it('see the pipeline and its price without a daemon', async () => {
