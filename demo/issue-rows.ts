@@ -114,7 +114,7 @@ function quotaText({ dueAt, waitReason, error }: RetryingView, { accounts, at }:
   const empty = accounts.flatMap(({ name, waitsFor }) => (waitsFor === null ? [] : [name]));
   const until = dueAt > at ? `until ${timeOfDay(dueAt)}` : 'tries again now';
   if (empty.length === 0) return `${until}: ${waitReason || error || 'its account has no quota left'}`;
-  return `${until}; used up: ${empty.join(', ')}`;
+  return `${until}; no quota left on ${empty.join(' and ')}`;
 }
 
 /** The time as the lines of the demo show it. */

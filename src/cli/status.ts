@@ -36,7 +36,7 @@ export async function status(flags: WorkplaceFlags & { json?: boolean }, surroun
     stdout.write(jsonLine(all));
     return exitCodes.ok;
   }
-  const waits = status !== null && waiting === 0 ? [] : [`${commands(waiting)}.`];
+  const waits = status !== null && waiting === 0 ? [] : [`${commands(waiting)} for a daemon.`];
   // The demo has its own, for example.
   const other = flags.stateDir === undefined ? ' (to use another one: --state-dir)' : '';
   const lines =
@@ -131,7 +131,10 @@ function waitsFor({ phase }: InPhase): string {
 function waitingChanges({ workflow_waiting: waiting }: Status): string[] {
   if (waiting === null) return [];
   const lines = waiting.settings.map((setting) => `  ${harmlessLine(waitingSettingText(setting))}`);
-  return ['workflow file: these changes wait for you, because an agent could have made them. To apply them: baton reload', ...lines];
+  return [
+    'workflow file: these changes wait for you, because an agent could have made them. To apply them: baton reload',
+    ...lines,
+  ];
 }
 
 const consequences: Readonly<Record<string, string>> = {

@@ -107,7 +107,8 @@ async function checkIsolation(containment: Containment, { env, clock, chance }: 
   const request = { env: probeEnv, clock, chance, daemonId: chance.id() };
   const { isAvailable, hasLayers, reason } = await probeIsolation(request, containment);
   const facts = { has_layers: hasLayers };
-  if (isAvailable && hasLayers) return passed(check, 'a trial agent saw its workspace and no hidden file', facts);
+  if (isAvailable && hasLayers)
+    return passed(check, 'works: a test program saw its workspace, and no hidden file', facts);
   const said = harmlessLine(reason ?? '');
   if (isAvailable) {
     const message = `works, but agents cannot write to package caches: ${said}`;

@@ -59,7 +59,7 @@ async function checkBase(git: Git, repo: RepositorySettings, settings: Settings)
     const name = `${source.base} (${from})`;
     const at = isAtRemoteHost(settings)
       ? `${name} as it is on ${settings.review.repository} at ${settings.review.host}`
-      : `${name} at ${commit.slice(0, 12)}`;
+      : `commit ${commit.slice(0, 12)} of ${name}`;
     const message = harmlessLine(`${repo.shown}: each issue gets ${checkoutText(strategy)} that starts at ${at}`);
     return passed(check, message, { repository: repo.shown, base: source.base, commit, strategy });
   } catch (error) {

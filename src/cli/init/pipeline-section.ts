@@ -16,4 +16,4 @@ export const pipelineSection = { phases: [...phases, { name: readyPhase }] };
 /** Each phase is a run of its own, and each judge another. */
 const runs = phases.length + phases.filter(({ validation }) => validation === 'judge').length;
 
-export const pipelineComment = `Every issue is prepared in these phases first. This costs about ${runs} more runs for each issue. See \`baton pipeline show\`.`;
+export const pipelineComment = `Every issue is prepared in these phases first. This adds about ${runs} runs to each issue. See \`baton pipeline show\`.`;

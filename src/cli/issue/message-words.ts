@@ -7,7 +7,7 @@ import { authorWords, timeWords } from './history-words.ts';
 export function messageWords({ at, author, kind, path, line, body, status, run_id: run }: Message): string {
   const place = path === null ? '' : ` on ${harmlessLine(path)}${line === null ? '' : `:${line}`}`;
   const name = run === null ? '' : run.slice(0, 8);
-  const had = name === '' ? 'waiting' : `waiting again, run ${name} had it`;
+  const had = name === '' ? 'waits for the next run' : `run ${name} received it; it waits until a run ends well`;
   const fate = status === 'delivered' ? `delivered to run ${name}` : had;
   return `${timeWords(at)}  ${authorWords(author)}, ${kind.replaceAll('_', ' ')}${place} (${fate}): ${shortWords(body)}`;
 }

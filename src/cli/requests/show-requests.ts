@@ -45,8 +45,8 @@ function nothingSent({ requests_per_hour, requests_per_day }: RequestReport['bud
   ];
   return [
     `Baton sent no request to a remote service today or in the last ${hours === 1 ? 'hour' : `${hours} hours`}.`,
-    'Baton counts each request to a remote tracker, also failed ones, by provider, route, method, status class, job and',
-    'cause, with bytes and latency.',
+    'Baton counts each request to a remote service, also those that fail: what sent it and why, how it ended, its size and',
+    'how long it took.',
     ...(bounds.length === 0 ? [] : [`The budget of each provider: ${bounds.join(', ')}.`]),
   ];
 }

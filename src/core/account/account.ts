@@ -154,9 +154,9 @@ interface Wait {
 function parkWaits(state: AccountState, { why, until, reason, probe }: AccountPark, now: number): Wait[] {
   const says = (verb: string, at: number, then: string) => (): string =>
     `${named(state)} ${verb} ${why === 'quota' ? 'no quota left' : 'a login that was refused'} (${reason}); ${then} ${timeToSecond(at)}`;
-  const parked = { until, say: says('has', until, 'it is tried again at') };
+  const parked = { until, say: says('has', until, 'Baton tries it again at') };
   if (probe === undefined || !needsProbe(state, now)) return [parked];
-  const tried = 'one run tries it now, the others wait for that, at most until';
+  const tried = 'one run tries it now, and the others wait for that run, at most until';
   return [parked, { until: probe.until, say: says('had', probe.until, tried) }];
 }
 

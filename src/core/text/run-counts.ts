@@ -10,9 +10,9 @@ interface RunCounts {
 export function runCounts(counts: RunCounts): readonly { readonly name: keyof RunCounts; readonly text: string }[] {
   const { runs, failures, stale_runs: stale, no_signals: noSignals } = counts;
   const all = [
-    { name: 'runs', text: `${runs === 1 ? '1 run' : `${runs} runs`}; a release by a person sets this to 0` },
+    { name: 'runs', text: `${runs === 1 ? '1 run' : `${runs} runs`} since a person last released it` },
     { name: 'failures', text: `${failures} failed in a row` },
-    { name: 'stale_runs', text: `${stale} in a row made no progress` },
+    { name: 'stale_runs', text: `${stale} in a row changed nothing` },
     { name: 'no_signals', text: `${noSignals} in a row left no result` },
   ] as const;
   return all.filter(({ name }) => counts[name] > 0);

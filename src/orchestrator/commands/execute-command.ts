@@ -299,9 +299,10 @@ function startPause(
   notify();
   requestTick();
   const { size } = claims.running;
-  const text = `No new work starts; ${size === 1 ? '1 run continues' : `${size} runs continue`}`;
+  const continues = size === 1 ? ' 1 run continues.' : ` ${size} runs continue.`;
+  const text = `No new work starts.${size === 0 ? '' : continues}`;
   const data = { runs: size };
-  return kind === 'pause' ? done('paused', `${text}.`, data) : done('draining', `${text}, then Baton stops.`, data);
+  return kind === 'pause' ? done('paused', text, data) : done('draining', `${text} Then Baton stops.`, data);
 }
 
 /** Lifts a pause. If the limit of the day has stopped work, it also allows more for today. */
