@@ -1,5 +1,5 @@
 import type { ExplainedIssue } from '../client/schema/issue.ts';
-import { phaseWords, waitWords } from '../core/pipeline/phase-standing.ts';
+import { phaseWords, waitText } from '../core/pipeline/phase-standing.ts';
 import { harmlessLine } from '../core/text/harmless-line.ts';
 import { runCounts } from '../core/text/run-counts.ts';
 import { connect } from '../daemon/connect.ts';
@@ -30,11 +30,10 @@ type Alone = { readonly waiting: number } | null;
 
 function text(explained: ExplainedIssue, alone: Alone): string {
   const { issue_identifier, title, state, gates, counts, messages, next, next_code, phase } = explained;
-  // An issue with a live agent, or in a state without agents, waits for none.
-  const waits = next_code !== 'run_continues' && next_code !== 'needs_change';
+  const waits = phase === undefined ? null : waitText(phase.waits_for, next_code);
   const lines = [
     `${harmlessLine(issue_identifier)}  ${harmlessLine(title)}  (${harmlessLine(state)})`,
-    ...(phase === undefined ? [] : [`  phase  ${phaseWords(phase)}${waits ? `: ${waitWords[phase.waits_for]}` : ''}`]),
+    ...(phase === undefined ? [] : [`  phase  ${phaseWords(phase)}${waits === null ? '' : `: ${waits}`}`]),
     // What is in the way comes last, next to what follows from it.
     ...gates
       .toSorted((left, right) => Number(right.passed) - Number(left.passed))

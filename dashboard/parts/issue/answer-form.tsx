@@ -168,7 +168,7 @@ function Values({ question, spot, place, isOpen }: AnswerFormProps): VNode {
             label="Decline"
             name={`Decline: ${question.issue_identifier}`}
             part="question_decline"
-            hint="Send no answer; the agent decides itself and continues"
+            hint="Send no answer; the agent decides by itself and continues"
           />
         )}
         {isOpen && secrets.length === 0 && <small class="send-key">{sendKeyWords} sends</small>}

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { IssueDetail } from '../../../src/client/schema/issue.ts';
 import type { IssuePipeline as Standing } from '../../../src/client/schema/pipeline.ts';
-import { waitWords } from '../../../src/core/pipeline/phase-standing.ts';
+import { waitText } from '../../../src/core/pipeline/phase-standing.ts';
 import type { Spot } from '../../data/connection/actions.ts';
 import { ActionFeedback } from '../shared/action-feedback.tsx';
 import { Text } from '../shared/text.tsx';
@@ -22,6 +22,7 @@ export function IssuePipeline({ project, issue }: Pick<PipelineProps, 'project' 
   const { pipeline } = issue;
   if (pipeline === null) return null;
   const { phase, since, revisions, waits_for: waits, steps, artifacts } = pipeline;
+  const wait = waitText(waits, issue.explanation?.next_code);
   const stamp = `${phase} ${revisions} ${waits} ${artifacts.length}`;
   const props: PipelineProps = { project, issue, pipeline, spot: { project, name: `pipeline/${issue.id}`, stamp } };
   return (
@@ -32,7 +33,8 @@ export function IssuePipeline({ project, issue }: Pick<PipelineProps, 'project' 
         <strong>
           <Text text={phase} />
         </strong>
-        {revisions > 0 && `, round ${revisions + 1}`}: {waitWords[waits]}.{' '}
+        {revisions > 0 && `, round ${revisions + 1}`}
+        {wait !== null && `: ${wait}`}.{' '}
         <small>
           In this phase since <TimeAgo at={since} />.
         </small>

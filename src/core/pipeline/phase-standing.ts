@@ -46,6 +46,11 @@ export const waitWords: Readonly<Record<PhaseWait, string>> = {
   person: 'waits for you',
 };
 
+/** As `waitWords`, for one issue with what happens next; null while its agent works, and in a state without agents. */
+export function waitText(waits: PhaseWait, next: string | undefined): string | null {
+  return next === 'run_continues' || next === 'needs_change' ? null : waitWords[waits];
+}
+
 /** For a line of a list: the phase, and the round if it is not the first. */
 export function phaseWords({ name, round }: { readonly name: string; readonly round: number }): string {
   return round > 1 ? `${name}, round ${round}` : name;
