@@ -61,7 +61,7 @@ export function phaseJudgePrompt(template: string, brief: PhaseBrief, mark: stri
   const sections = contract?.requiredSections ?? [];
   const parts = [
     template,
-    `You judge the artifact of the phase "${name}". The current folder is a checkout of the repository, for reading only. Do not change anything in it: a changed file voids your verdict.`,
+    `You judge the artifact of the phase "${name}". The current folder is a checkout of the repository. You may only read it. Do not change anything in it: a changed file voids your verdict.`,
     ...(sections.length === 0 ? [] : [`The artifact had to have these sections: ${sections.join(', ')}.`]),
     ...earlier.map(({ phase, text }) => artifactText(`The artifact of the phase "${phase}"`, text, mark)),
     ...(judged === null ? [] : [artifactText('The artifact that you judge', judged.text, mark)]),

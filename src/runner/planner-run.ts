@@ -13,7 +13,7 @@ export function plannerPrompt(
 ): string {
   const { maxChildren } = workflow.settings.planner;
   const rules = [
-    'The current folder is a checkout of the repository, for reading only. What you change in it is lost.',
+    'The current folder is a checkout of the repository. You may only read it. What you change in it is lost.',
     `End with one call of the tool \`create_subtasks\`, with 2 to ${maxChildren} subtasks in the order of the work, or with none if one change is enough. Baton reads nothing else that you write. Then end your turn.`,
     ...(planner?.mayNest === true
       ? ['Mark a subtask with `needs_planning` only if it is still too large for one change. Another planner then splits it again.']

@@ -19,7 +19,7 @@ export function taskPrompt(template: string, brief: TaskBrief, mark: string): st
     template,
     ...(task.text === '' ? [] : [`The text:\n\n${fence(task.text, mark)}`]),
     task.kind === 'learn' ? knownLearnings(brief, mark) : openIssues(brief, mark),
-    'The current folder is a checkout of the repository, for reading only. Do not change anything in it.',
+    'The current folder is a checkout of the repository. You may only read it. Do not change anything in it.',
     unfencedLine(answerBy[task.kind](most), mark),
   ];
   const text = parts.join('\n\n');

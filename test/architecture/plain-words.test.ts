@@ -12,6 +12,8 @@ describe('the list of words', () => {
     ['the life cycle of a look at life', 0],
     ['an earlier life, the next look', 2],
     ['as long as it looks like one', 0],
+    ['without asking back, it goes on with both in the same time', 3],
+    ['it goes on, and asks for its money back', 0],
   ])('finds in "%s" %i', (text, count) => {
     expect(wordsIn(text)).toHaveLength(count);
   });

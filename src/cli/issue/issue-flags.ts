@@ -14,7 +14,7 @@ export interface IssueFlags {
 
 export function addIssueFlags(command: Command): Command {
   return command
-    .option('--description <text>', 'what is to be done; - reads it from stdin')
+    .option('--description <text>', 'what the agent should do; - reads it from stdin')
     .option('--priority <number>', '1 (most urgent) to 4, or none', priority)
     .option('--label <name>', 'a label; may be given several times', collect)
     .option('--parent <issue>', 'the issue it is a part of, or none')

@@ -47,7 +47,7 @@ export const promptComparison = z.object({
   since: time,
   a: promptMeasure,
   b: promptMeasure,
-  /** Whether both were used in the same time; otherwise something else may have changed too. */
+  /** Whether both were used at the same time; otherwise something else may have changed too. */
   same_time: z.boolean(),
   differences: z.object({
     success: difference,

@@ -149,7 +149,7 @@ export type Difference =
 export interface PromptComparison {
   readonly a: PromptMeasure;
   readonly b: PromptMeasure;
-  /** Whether both were used in the same time: then what else changed concerns both. */
+  /** Whether both were used at the same time: then what else changed concerns both. */
   readonly sameTime: boolean;
   readonly differences: Readonly<Record<MeasuredBy, Difference>>;
 }

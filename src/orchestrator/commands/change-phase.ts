@@ -121,7 +121,7 @@ const acts: Record<PhaseCommandKind, Act> = {
     const version = await store.artifacts.add(key, { phase: name, text, author, at: clock.now() });
     const shortcomings = shortcomingsOf(text, phase, schemaProblem);
     const lacks = shortcomings.map((each) => ` ${shortcomingText(each)}`).join('');
-    const way = name === record.phase ? ` To let the issue go on with it: ${phaseCommand('approve', issue)}` : '';
+    const way = name === record.phase ? ` To let the issue continue with it: ${phaseCommand('approve', issue)}` : '';
     const said = `Stored version ${version} of the artifact of the phase "${name}".${lacks}${way}`;
     return done('artifact_stored', said, { phase: name, version, bytes, shortcomings });
   },

@@ -89,7 +89,7 @@ async function applyTo(
     isInOneOf(settings.tracker.reviewStates)(issue) &&
     (isOver || held.code === 'taken_over')
   ) {
-    // A person who works on it by hand, and has no commit yet, goes on with that.
+    // A person who works on it by hand, and has no commit yet, continues with that.
     const orElse = async (): Promise<void> => (isOver ? liftHold(parts, id, issue) : undefined);
     parts.handDeliveries.begin(held, issue, orElse);
   } else if (isOver) await liftHold(parts, id, issue);

@@ -22,7 +22,7 @@ const person = (answer: QuestionAnswer | null) => {
 };
 
 describe('a turn of Claude Code', () => {
-  it('goes on with what was said too late for it, and ends after that', async () => {
+  it('continues with what was said too late for it, and ends after that', async () => {
     const { session, fake } = await openClaude({
       turns: [
         { match: 'first', steps: [{ say: 'working' }, { untilSaid: 1 }, { say: 'one' }] },

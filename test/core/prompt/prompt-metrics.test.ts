@@ -109,7 +109,7 @@ describe('a comparison of two prompts', () => {
   });
 
   // @conforms 4.131
-  it('says that many differ, and whether they were used in the same time', () => {
+  it('says that many differ, and whether they were used at the same time', () => {
     const apart = compared([...many('a', 30, 2, 100), ...many('b', 30, 25, 900)]);
     expect(apart.differences).toMatchObject({ success: 'differs', tokens: 'differs' });
     expect(apart.sameTime).toBe(false);
