@@ -24,7 +24,7 @@ describeInChromium('tasks on the dashboard', (browser) => {
     const { page } = window;
     await window.go('/');
     await goToScreen(page, '/tasks');
-    const script = `\`\`\`rehearsal intake\nissues\n| Export as CSV\n| Dark mode = ${known}\n| <img src=x onerror=alert(1)>\n\`\`\``;
+    const script = `\`\`\`rehearsal intake\nissues\n| Export as CSV # auto-merge backend\n| Dark mode = ${known}\n| <img src=x onerror=alert(1)>\n\`\`\``;
     await reads(part(page, 'price'), /limits\.usd_per_day/);
     await page.getByLabel('Text for an intake').fill(`Notes\n\n${script}\n`);
     await part(page, 'intake_begin').locator('button[type=submit]').click();
@@ -34,14 +34,21 @@ describeInChromium('tasks on the dashboard', (browser) => {
     await expect.poll(() => task.locator('.status').first().textContent(), { timeout: 60_000 }).toBe('proposed');
     if ((await part(page, 'proposals').count()) === 0) await task.locator('h3 button').click();
     await reads(proposal(2).locator('[data-part=duplicate]'), new RegExp(known));
+    await reads(proposal(1).locator('[data-part=filed_with]'), /auto-merge\s+backend/);
     // Words of strangers are text.
     await reads(proposal(3), /<img src=x/);
 
     await proposal(1).locator('[data-part=edit]').click();
     await page.getByLabel('Title of proposal 1').fill('Export as CSV and TSV');
+    await page.getByLabel('Labels of proposal 1').fill('backend, export');
     await proposal(1).locator('[data-part=accept]').click();
     await expect.poll(titles, patient).toEqual(['A dark theme', 'Export as CSV and TSV']);
     await expect.poll(() => proposal(1).locator('[data-part=accept]').count(), patient).toBe(0);
+    const { issues } = await ask(scene, 'projects/live/issues?limit=100');
+    expect(issues.find(({ title }: { title: string }) => title.startsWith('Export')).labels).toEqual([
+      'backend',
+      'export',
+    ]);
     await proposal(2).locator('[data-part=refuse]').click();
     await expect.poll(() => proposal(2).locator('[data-part=refuse]').count(), patient).toBe(0);
     await proposal(3).locator('[data-part=accept]').click();

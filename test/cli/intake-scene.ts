@@ -18,6 +18,7 @@ if (process.env.BATON_ROLE === 'intake') {
     description: 'Somebody wants this.',
     acceptance_criteria: [title + ' works'],
     duplicate_of: title === 'Dark mode' ? 'BAT-1' : null,
+    ...(title === 'Undo' ? { labels: ['backend', 'urgent'], priority: 1 } : {}),
   }));
   await keepTools();
   await call('propose_issues', { issues });

@@ -41,6 +41,8 @@ describe('baton intake', { timeout: 240_000 }, () => {
     expect((await answer(place, 'intake', 'show', task.id)).task).toMatchObject({ status: 'proposed', open: 1 });
     const shown = await baton(place, 'intake', 'show', task.id);
     expect(shown.stdout).toMatch(/^2\. Dark mode$/m);
+    // What a person accepts, all of it.
+    expect(shown.stdout).toMatch(/^5\. Undo[\s\S]*^ +priority 1; labels backend, urgent$/m);
     await answer(place, 'intake', 'refuse', task.id, '2');
     expect((await answer(place, 'intake', 'show', task.id)).task).toMatchObject({ status: 'accepted', open: 0 });
     const { issue } = await answer(place, 'issue', 'show', 'BAT-2');

@@ -10,12 +10,21 @@ interface IssueProposalProps extends ProposalContext {
   readonly issue: TaskDetail['issues'][number];
 }
 
-/** One proposed issue. Its title and its description may be changed before it is accepted. */
+/** One proposed issue. Its title, description and labels may be changed before it is accepted. */
 export function IssueProposal({ issue, ...context }: IssueProposalProps): VNode {
-  const { number, title, description, acceptance_criteria: criteria, duplicate_of: duplicate } = issue;
+  const {
+    number,
+    title,
+    description,
+    labels,
+    priority,
+    acceptance_criteria: criteria,
+    duplicate_of: duplicate,
+  } = issue;
   const { project } = context;
   const titleField = useRef<HTMLInputElement>(null);
   const textField = useRef<HTMLTextAreaElement>(null);
+  const labelsField = useRef<HTMLInputElement>(null);
   return (
     <Proposal
       {...context}
@@ -32,11 +41,17 @@ export function IssueProposal({ issue, ...context }: IssueProposalProps): VNode 
             rows={5}
             defaultValue={description}
           />
+          <input ref={labelsField} aria-label={`Labels of proposal ${number}`} defaultValue={labels.join(', ')} />
         </>
       }
       readFields={() => {
         const changed = titleField.current?.value.trim() ?? '';
-        return changed === '' ? null : { number, title: changed, description: textField.current?.value ?? description };
+        if (changed === '') return null;
+        const wanted = labelsField.current?.value.split(',').map((each) => each.trim());
+        return {
+          ...{ number, title: changed, description: textField.current?.value ?? description },
+          labels: wanted?.filter((each) => each !== '') ?? labels,
+        };
       }}
     >
       {criteria.length > 0 && (
@@ -47,6 +62,16 @@ export function IssueProposal({ issue, ...context }: IssueProposalProps): VNode 
             </li>
           ))}
         </ul>
+      )}
+      {(labels.length > 0 || priority !== null) && (
+        <p class="labels" data-part="filed_with">
+          {priority !== null && <>Priority {priority} </>}
+          {labels.map((label) => (
+            <span key={label} class="label">
+              <Text text={label} />
+            </span>
+          ))}
+        </p>
       )}
       {duplicate !== null && (
         <p class="warning-line" data-part="duplicate">

@@ -54,8 +54,10 @@ export async function performStep(step: WorkStep, context: StepContext): Promise
     }
     case 'issues': {
       const issues = step.lines.map((line) => {
-        const [title = '', duplicate = null] = line.split(' = ');
-        return { title, description: 'From the text.', duplicate_of: duplicate };
+        const [named = '', labels = ''] = line.split(' # ');
+        const [title = '', duplicate = null] = named.split(' = ');
+        const words = labels.match(/\S+/g) ?? [];
+        return { title, description: 'From the text.', duplicate_of: duplicate, labels: words };
       });
       await useTool(context, 'propose_issues', { issues });
       break;

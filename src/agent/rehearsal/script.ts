@@ -21,7 +21,7 @@
  * `judge TEXT` approves an artifact that has the text, and rejects any other. A planner plays the block ```rehearsal planner, where
  * `plan SUMMARY` splits its issue into the subtasks below it, one title a line; `TITLE < 1 2` waits for the first and the second.
  * The agent of an intake plays the block ```rehearsal intake, a scanner ```rehearsal scanner, where `issues` proposes the titles below it; `TITLE = NAME` calls the
- * issue NAME its duplicate. A learner plays the block ```rehearsal learner, where `learnings` proposes the texts below it, each
+ * issue NAME its duplicate, `TITLE # ONE TWO` gives it these labels. A learner plays the block ```rehearsal learner, where `learnings` proposes the texts below it, each
  * `TEXT < 1 2` from the lines with these numbers; `TEXT < 1 2 = L1` replaces the learning L1.
  * `first` before a step limits it to an issue's first run; `try` lets the script continue when the step cannot be done;
  * a line `next turn` leaves the rest to the next turn of the same session, `every turn` to all later turns. `quote FILE`

@@ -35,6 +35,7 @@ export function taskLines(task: TaskDetail): string[] {
           .split('\n')
           .map((line) => `   ${line}`.trimEnd())),
     ...issue.acceptance_criteria.map((each) => `   - ${harmlessLine(each)}`),
+    ...filedWith(issue),
   ]);
   const taught = learnings.flatMap(({ number, text, origins, replaces, decision, learning }) => [
     '',
@@ -51,6 +52,15 @@ export function taskLines(task: TaskDetail): string[] {
         ];
   const again = task.status === 'failed' ? [`To try it again: baton ${kind} retry ${id}`] : [];
   return [...head, ...proposals, ...taught, ...next, ...again];
+}
+
+/** What a person accepts with a proposal: a label may let Baton split, route or merge the issue. */
+function filedWith({ labels, priority }: Pick<TaskDetail['issues'][number], 'labels' | 'priority'>): string[] {
+  const words = [
+    ...(priority === null ? [] : [`priority ${priority}`]),
+    ...(labels.length === 0 ? [] : [`labels ${labels.map(harmlessLine).join(', ')}`]),
+  ];
+  return words.length === 0 ? [] : [`   ${words.join('; ')}`];
 }
 
 function decided({ decision, became }: { readonly decision: Decision; readonly became: string | null }): string {
