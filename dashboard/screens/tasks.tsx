@@ -104,7 +104,7 @@ const tones: Readonly<Record<Task['status'], Tone>> = {
 };
 
 function TaskCard({ project, task, onDecided }: { project: string; task: Task; onDecided: () => void }): VNode {
-  const { id, title, status, open, error, created_at } = task;
+  const { id, title, status, open, error, created_at, waits_for } = task;
   const isOpen = useSignal(status === 'proposed');
   const spot: Spot = { project, name: `task/${id}`, stamp: `${status} ${open}` };
   return (
@@ -121,6 +121,11 @@ function TaskCard({ project, task, onDecided }: { project: string; task: Task; o
       {error !== null && (
         <p class="warning-line">
           <Text text={error.message} /> <code>{error.code}</code>
+        </p>
+      )}
+      {waits_for !== null && (
+        <p data-part="waits_for">
+          <Text text={waits_for.text} /> <code>{waits_for.code}</code>
         </p>
       )}
       {status === 'failed' && (

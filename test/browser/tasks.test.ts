@@ -1,5 +1,6 @@
 // @module-tag full
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { answer } from '../cli/live-daemon.ts';
 import { leaveNoPlaces } from '../cli/run-baton.ts';
 import { describeInChromium } from './chromium.ts';
 import { ask, BoardScene } from './scenes.ts';
@@ -67,5 +68,16 @@ describeInChromium('tasks on the dashboard', (browser) => {
     expect(await part(phone.page, 'learn_begin').count()).toBe(0);
     expect(await barriersOf(phone.page)).toEqual([]);
     phone.expectNothingWrong();
+  });
+
+  it('says what keeps a text from its agent', async () => {
+    await answer(scene.place, 'pause');
+    scene.place.write('notes.md', 'Notes');
+    await answer(scene.place, 'intake', 'notes.md');
+    await using window = await openWindow(browser(), scene.url);
+    await window.go('/tasks');
+    await reads(part(window.page, 'waits_for').locator('code'), /^paused$/);
+    expect(await barriersOf(window.page)).toEqual([]);
+    window.expectNothingWrong();
   });
 });

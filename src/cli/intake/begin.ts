@@ -10,7 +10,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
 import { commandsHere } from '../place-flags.ts';
 import { readTextFile } from './read-file.ts';
-import { taskLines } from './show.ts';
+import { taskLines, waitText } from './show.ts';
 
 export interface BeginFlags extends CommandFlags {
   readonly wait?: boolean;
@@ -59,7 +59,7 @@ async function followTask(
   flags: BeginFlags,
   surroundings: Surroundings,
 ): Promise<number> {
-  const { stdout, stderr } = surroundings;
+  const { stdout } = surroundings;
   const here = commandsHere(flags, surroundings);
   const id = String(command.data?.task ?? '');
   if (!flags.wait || command.status !== 'done') {
@@ -67,21 +67,24 @@ async function followTask(
     stdout.write(flags.json ? jsonLine({ command }) : `${here(`${command.text}${alone}`)}\n`);
     return exitCodes.ok;
   }
-  if (!flags.json) stderr.write(`${id}: an agent is at work.\n`);
-  const task = await answered(connection, id, surroundings);
+  const task = await answered(connection, id, flags, surroundings);
   stdout.write(flags.json ? jsonLine({ task }) : here(`${taskLines(task).join('\n')}\n`));
   return task.status === 'failed' ? exitCodes.error : exitCodes.ok;
 }
 
-/** The task, once its agent has answered or failed. Its own time limit ends it. */
+/** The task, once its agent has answered or failed. Says what it waits for: an agent may have to wait until tomorrow. */
 export async function answered(
   { project }: Pick<Connection, 'project'>,
   id: string,
-  { clock }: Surroundings,
+  { json }: CommandFlags,
+  { clock, stderr }: Surroundings,
 ): Promise<Awaited<ReturnType<Connection['project']['task']>>> {
-  for (;;) {
+  for (let said = ''; ; ) {
     const task = await project.task(id);
     if (task.status !== 'waiting') return task;
+    const text = waitText(task);
+    if (!json && text !== said) stderr.write(`${id}: ${text}\n`);
+    said = text;
     await sleep(clock, askAgainMs);
   }
 }

@@ -63,16 +63,23 @@ function filedWith({ labels, priority }: Pick<TaskDetail['issues'][number], 'lab
   return words.length === 0 ? [] : [`   ${words.join('; ')}`];
 }
 
+/** Of a task that has no answer yet: whether its agent is at work, and if not, why. */
+export function waitText({ is_running, waits_for }: Pick<TaskDetail, 'is_running' | 'waits_for'>): string {
+  if (is_running) return 'An agent is at work.';
+  return waits_for === null ? 'It waits for an agent.' : `It waits for an agent: ${harmlessLine(waits_for.text)}`;
+}
+
 function decided({ decision, became }: { readonly decision: Decision; readonly became: string | null }): string {
   if (decision === 'accepted') return ` (accepted as ${became})`;
   return decision === 'refused' ? ' (refused)' : '';
 }
 
-function standing({ status, is_running, issues, learnings, open, error }: TaskDetail): string {
+function standing(task: TaskDetail): string {
+  const { status, issues, learnings, open, error } = task;
   const all = issues.length + learnings.length;
   switch (status) {
     case 'waiting':
-      return is_running ? 'An agent is at work.' : 'It waits for an agent.';
+      return waitText(task);
     case 'failed':
       return `It failed: ${harmlessLine(error?.message ?? '')} (${error?.code ?? ''})`;
     case 'proposed':

@@ -9,7 +9,7 @@ import { showTaskOfSetup } from './show.ts';
 /** `baton setup`: says what it costs, asks for a setup, and says how to see what it proposes. */
 export async function beginSetup(flags: BeginFlags, surroundings: Surroundings): Promise<number> {
   await using connection = await connectAs(flags, surroundings);
-  const { stdout, stderr } = surroundings;
+  const { stdout } = surroundings;
   await tellPrice(connection, 'setup', flags, surroundings);
   const command = await sendCommand(connection, { kind: 'setup_begin' }, flags, surroundings);
   const id = String(command.data?.task ?? '');
@@ -19,8 +19,7 @@ export async function beginSetup(flags: BeginFlags, surroundings: Surroundings):
     stdout.write(flags.json ? jsonLine({ command }) : `${text}\n`);
     return exitCodes.ok;
   }
-  if (!flags.json) stderr.write(`${id}: an agent looks at the repository.\n`);
-  const task = await answered(connection, id, surroundings);
+  const task = await answered(connection, id, flags, surroundings);
   await showTaskOfSetup(task, flags, surroundings);
   return task.status === 'failed' ? exitCodes.error : exitCodes.ok;
 }

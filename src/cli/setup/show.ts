@@ -5,7 +5,7 @@ import { harmlessLine, harmlessLines } from '../../core/text/harmless-line.ts';
 import { connect } from '../../daemon/connect.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { TaskFlags } from '../intake/show.ts';
+import { type TaskFlags, waitText } from '../intake/show.ts';
 import { jsonLine } from '../json-line.ts';
 import { commandsHere } from '../place-flags.ts';
 import { type PlannedEdit, planEdit } from './plan-edit.ts';
@@ -69,10 +69,11 @@ function proofLines({ setup, checks, commit }: ProposedSetup): string[] {
   ];
 }
 
-function standing({ status, is_running, error }: TaskDetail): string {
+function standing(task: TaskDetail): string {
+  const { status, error } = task;
   switch (status) {
     case 'waiting':
-      return is_running ? 'An agent looks at the repository.' : 'It waits for an agent.';
+      return waitText(task);
     case 'failed':
       return `It failed: ${harmlessLine(error?.message ?? '')} (${error?.code ?? ''})`;
     case 'proposed':

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { taskKinds, taskStatuses } from '../../core/task/task.ts';
-import { author, count, text, textOrNone, time } from './common.ts';
+import { author, count, reason, text, textOrNone, time } from './common.ts';
 import { learningOrigin } from './learning.ts';
 
 const proposedIssue = z.object({
@@ -64,6 +64,8 @@ export const task = z.object({
   status: z.enum(taskStatuses),
   /** Whether an agent works on it now. */
   is_running: z.boolean(),
+  /** Why no agent works on it yet; null: it does not wait, or no daemon runs that knows why. */
+  waits_for: reason.nullable(),
   author,
   created_at: time,
   changed_at: time,

@@ -11,7 +11,7 @@ import type { Learning } from '../../../core/learning/learning.ts';
 import { issuesIn, learningsIn, type Proposal, partsOf } from '../../../core/task/proposal.ts';
 import type { ProvenCommand } from '../../../core/task/setup-proposal.ts';
 import { type Task, taskKinds } from '../../../core/task/task.ts';
-import { certainTime } from '../../../core/text/time-text.ts';
+import { certainTime, timeToSecond } from '../../../core/text/time-text.ts';
 import type { ApiProject } from '../api-project.ts';
 import { presentAuthor } from '../present/present-command.ts';
 import type { Route } from '../route.ts';
@@ -31,7 +31,7 @@ export function tasksRoutes(parts: ReadParts): Route[] {
       answer: taskList,
       handle: async (project, { query: { kind, limit } }) => {
         const tasks = await project.tables.tasks.list(project.id, { limit, ...(kind && { kind }) });
-        return { tasks: tasks.map((task) => presentTask(task, isRunning(project, task.id))) };
+        return { tasks: tasks.map((task) => presentTask(task, project)) };
       },
     }),
     inProject(parts, {
@@ -42,22 +42,36 @@ export function tasksRoutes(parts: ReadParts): Route[] {
       handle: async (project, { params }) => {
         const task = await project.tables.tasks.read({ project: project.id, taskId: params.task });
         if (task === null) throw new BatonError('task_not_found', `There is no task "${params.task}".`);
-        return presentTaskDetail(task, isRunning(project, task.id), await replacedBy(project, task));
+        return presentTaskDetail(task, project, await replacedBy(project, task));
       },
     }),
   ];
 }
 
-function isRunning(project: ApiProject, taskId: string): boolean {
-  return project.read().running.some(({ issue }) => issue.id === taskId);
+/** Whether its agent is at work, and if not, why. */
+function activityOf({ id, status }: Task, project: ApiProject): Pick<Presented, 'is_running' | 'waits_for'> {
+  const { running, retrying, waitingQuota, held, skipped } = project.read();
+  const isIt = ({ issue }: { readonly issue: { readonly id: string } }): boolean => issue.id === id;
+  if (running.some(isIt) || status !== 'waiting') return { is_running: running.some(isIt), waits_for: null };
+  const hold = held.find(isIt);
+  const retry = [...retrying, ...waitingQuota].find(isIt);
+  const skip = skipped.find(isIt)?.reason;
+  const waitsFor =
+    (hold && { code: hold.code, text: hold.reason }) ??
+    (retry && {
+      code: retry.waitCode ?? 'retry_scheduled',
+      text: retry.waitReason ?? `it is tried again at ${timeToSecond(retry.dueAt)}, after this error: ${retry.error}`,
+    }) ??
+    (skip && { code: skip.code, text: skip.text });
+  return { is_running: false, waits_for: waitsFor ?? null };
 }
 
-function presentTask(task: Task, isRunning: boolean): Presented {
+function presentTask(task: Task, project: ApiProject): Presented {
   const { id, kind, title, status, author, error, proposal } = task;
   return {
     ...{ id, kind, title, status, error },
     author: presentAuthor(author),
-    is_running: isRunning,
+    ...activityOf(task, project),
     created_at: certainTime(task.createdAt),
     changed_at: certainTime(task.changedAt),
     open: status === 'proposed' ? openIn(proposal) : 0,
@@ -74,10 +88,10 @@ async function replacedBy({ id, tables }: ApiProject, { proposal }: Task): Promi
   return ids.size === 0 ? [] : (await tables.learnings.list(id)).filter((each) => ids.has(each.id));
 }
 
-function presentTaskDetail(task: Task, isRunning: boolean, replaced: readonly Learning[]): TaskDetail {
+function presentTaskDetail(task: Task, project: ApiProject, replaced: readonly Learning[]): TaskDetail {
   const issues = issuesIn(task.proposal);
   return {
-    ...presentTask(task, isRunning),
+    ...presentTask(task, project),
     text: task.text,
     issues: issues.map(({ title, description, criteria, priority, labels, duplicateOf, decision, issue }, at) => ({
       number: at + 1,
