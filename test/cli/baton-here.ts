@@ -25,6 +25,12 @@ export async function batonHere(place: Place, ...args: string[]): Promise<Ended>
   return { code: await runCommandLine(args, surroundings), signal: null, ...texts };
 }
 
+/** The same with a text on its standard input. */
+export async function batonWithInput(place: Place, input: string, ...args: string[]): Promise<Ended> {
+  const { surroundings, texts } = surroundingsIn(place, { stdin: inputOf(input) });
+  return { code: await runCommandLine(args, surroundings), signal: null, ...texts };
+}
+
 /** A command in this process, with a person at its terminal. */
 export interface Terminal {
   stdout(): string;
@@ -106,7 +112,7 @@ function surroundingsIn(place: Place, more: Partial<Surroundings> = {}, isTTY = 
     hostName: hostname(),
     userName: userName(),
     // Nothing comes from it, and no person is there.
-    stdin: Object.assign(Readable.from([]), { isTTY: false }) as unknown as NodeJS.ReadStream,
+    stdin: inputOf(),
     stdout: output('stdout'),
     stderr: output('stderr'),
     // As an installed one: printed commands are short.
@@ -124,6 +130,10 @@ function surroundingsIn(place: Place, more: Partial<Surroundings> = {}, isTTY = 
     ...more,
   };
   return { surroundings, texts };
+}
+
+function inputOf(...texts: readonly string[]): NodeJS.ReadStream {
+  return Object.assign(Readable.from(texts), { isTTY: false }) as unknown as NodeJS.ReadStream;
 }
 
 function agentProgram(backend: string): URL {

@@ -13,6 +13,10 @@ ${callsTools}
 const keepTools = async () => writeFileSync(process.argv[2] + '/tools.txt', await tools());
 if (process.env.BATON_ROLE === 'intake') {
   if (prompt.includes('CRASH')) process.exit(7);
+  if (prompt.includes('HANG')) {
+    writeFileSync(process.argv[2] + '/at-work.txt', 'yes');
+    await new Promise((resolve) => setTimeout(resolve, 3_600_000));
+  }
   const issues = [...prompt.matchAll(/^wish: (.*)$/gm)].map(([, title]) => ({
     title,
     description: 'Somebody wants this.',
