@@ -119,6 +119,8 @@ export const logEvents = {
   transcript_recovered: 'Transcripts can be written again.',
   transcript_lost: 'Failed to write the end of a transcript; it is lost.',
   writers_unreadable: 'Failed to read who wrote the text of an issue; it is treated as not trusted.',
+  open_issues_unread:
+    'Failed to read the issues that are open; an intake or a scan compares its proposals with those of the last poll.',
   comments_unread: 'Failed to read the new comments on an issue; the prompt says so, and the next run reads them.',
   issue_reread_failed: 'Failed to read the issue between two turns; the run ends here.',
   agent_progress: 'The agent reports progress.',

@@ -5,6 +5,7 @@ import type { Blocker, Issue } from '../core/issue/issue.ts';
 import type { PlannedChild } from '../core/planner/plan.ts';
 import type { RequestCaller } from '../core/requests/request-caller.ts';
 import type { RequestPressure } from '../core/requests/request-pressure.ts';
+import type { KnownIssue } from '../core/task/proposal.ts';
 import type { ToolAnswer, ToolDescription } from '../core/tool-set.ts';
 
 /**
@@ -35,6 +36,11 @@ export interface Tracker {
   readonly fetchSnapshot?: (request: SnapshotRequest, ask?: Ask) => Promise<Snapshot>;
   /** The comments on an issue, for the agent that works on it; absent where the tracker has no comments. */
   readonly fetchComments?: (id: string, ask?: Ask) => Promise<IssueComments>;
+  /**
+   * The newest issues that are not finished, in any state, for one who looks for an issue that asks for the same. It costs at
+   * most one request. Absent where `editor` names every state.
+   */
+  readonly fetchOpen?: (ask?: Ask) => Promise<readonly KnownIssue[]>;
   /** The children of each of these issues, as they are now; absent where issues have no parts. */
   readonly fetchChildren?: (ids: readonly string[], ask?: Ask) => Promise<ReadonlyMap<string, readonly Blocker[]>>;
   /**

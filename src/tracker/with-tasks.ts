@@ -79,9 +79,10 @@ export function withTasks(tracker: Tracker, tasks: TaskReads, settings: TrackerS
 
 /** What has nothing to do with single issues. A tracker may be an object of a class, so its members are named. */
 function others(tracker: Tracker): Pick<Tracker, 'kind'> & Partial<Tracker> {
-  const { kind, fetchPromotable, pressure, nativeTools, editor, startMove, isLocal } = tracker;
+  const { kind, fetchOpen, fetchPromotable, pressure, nativeTools, editor, startMove, isLocal } = tracker;
   return {
     kind,
+    ...(fetchOpen && { fetchOpen: fetchOpen.bind(tracker) }),
     ...(fetchPromotable && { fetchPromotable: fetchPromotable.bind(tracker) }),
     ...(pressure && { pressure: pressure.bind(tracker) }),
     ...(nativeTools && { nativeTools }),

@@ -218,6 +218,20 @@ export function trackerConformance(
       expect((await tracker.fetchComments('1')).comments).toHaveLength(1);
     });
 
+    it('names the issues that are not finished, with one request', async ({ skip }) => {
+      const { tracker, requests } = await openWith(
+        issue({ id: '1', title: 'Active', state: states.active }),
+        issue({ id: '2', title: 'Waits', state: states.todo }),
+        issue({ id: '3', title: 'Over', state: states.done }),
+      );
+      const { fetchOpen } = tracker;
+      if (fetchOpen === undefined) return skip('all states of this tracker are known');
+      await expect(fetchOpen({ signal: AbortSignal.abort() })).rejects.toThrow();
+      const before = requests();
+      expect((await fetchOpen()).map(({ title }) => title).toSorted()).toEqual(['Active', 'Waits']);
+      expect(requests()).toBe(before === null ? null : before + 1);
+    });
+
     it('moves an issue only from the state that the caller names', async ({ skip }) => {
       const { from, to } = states.movableByRun;
       const { tracker, requests } = await openWith(issue({ id: '1', state: from }));

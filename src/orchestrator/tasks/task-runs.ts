@@ -14,9 +14,11 @@ import type { Claims } from '../claims/claims.ts';
 import type { BaseParts } from '../parts.ts';
 import type { Candidates } from '../poll/candidates.ts';
 import type { TrackerReads } from '../poll/tracker-reads.ts';
+import { askTracker } from '../status/move-issue.ts';
 import type { OpenProposals } from './open-proposals.ts';
 
-export interface TaskRunParts extends Pick<BaseParts, 'clock' | 'project' | 'source' | 'store' | 'trackerFor'> {
+export interface TaskRunParts
+  extends Pick<BaseParts, 'clock' | 'logger' | 'project' | 'source' | 'stopping' | 'store' | 'trackerFor'> {
   readonly claims: Claims;
   readonly candidates: Candidates;
   readonly reads: TrackerReads;
@@ -59,11 +61,25 @@ function mostOf(role: TaskRole, { intake, scanner, learner }: Settings): number 
   return role === 'setup' ? 0 : { intake, scanner }[role].maxIssues;
 }
 
-/** The issues that are open: of a tracker on this machine all of them, else those that the last poll found. */
+/**
+ * The issues that are open: of a tracker on this machine all of them, else the newest. While it does not answer, those that
+ * the last poll found.
+ */
 async function openIssues(parts: TaskRunParts): Promise<readonly KnownIssue[]> {
-  const isFinished = isInOneOf(parts.source.read().workflow.settings.tracker.terminalStates);
-  const found = (await allOpenIssues(parts, { job: 'run', cause: 'person' })) ?? parts.candidates.polled ?? [];
-  return found
+  const { candidates, logger, source, trackerFor } = parts;
+  const { settings } = source.read().workflow;
+  const isFinished = isInOneOf(settings.tracker.terminalStates);
+  const caller = { job: 'run', cause: 'person' } as const;
+  const all = await allOpenIssues(parts, caller);
+  const { fetchOpen } = trackerFor(settings);
+  if (all === null && fetchOpen !== undefined) {
+    try {
+      return await askTracker(parts, (signal) => fetchOpen({ signal, caller }));
+    } catch (error) {
+      logger.warn('open_issues_unread', { error });
+    }
+  }
+  return (all ?? candidates.polled ?? [])
     .filter((issue) => !isTaskId(issue.id) && !isFinished(issue))
     .map(({ identifier, title }) => ({ identifier, title }));
 }

@@ -18,6 +18,7 @@ import { distinctStates } from './read/issue-filters.ts';
 import { readChildren } from './read/read-children.ts';
 import { readComments } from './read/read-comments.ts';
 import { readByIds, readCandidates } from './read/read-issues.ts';
+import { readOpen } from './read/read-open.ts';
 import { readWriters } from './read/read-writers.ts';
 import { type DispatchRules, toIssue } from './read/to-issue.ts';
 import { addListed, noRecords } from './snapshot/collected-records.ts';
@@ -78,6 +79,7 @@ export function createLinearTracker(given: LinearTrackerParts): Tracker {
         return record === undefined ? [] : toIssue(record, judge);
       });
     },
+    fetchOpen: (ask) => readOpen({ call, projectSlug, terminalStates }, ask),
     fetchChildren: (ids, ask) => readChildren(ids, parts, ask),
     fetchComments: (id, ask) => readComments(id, parts, ask),
     fetchWriters: (id, ask) => readWriters(id, parts, ask),

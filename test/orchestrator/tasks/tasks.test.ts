@@ -4,11 +4,11 @@ import type { Settings } from '../../../src/core/settings.ts';
 import { issuesProposal, type SaidIssue } from '../../../src/core/task/proposal.ts';
 import type { SetupProposal } from '../../../src/core/task/setup-proposal.ts';
 import { isTaskId } from '../../../src/core/task/task.ts';
-import type { Ask } from '../../../src/tracker/tracker.ts';
+import type { Ask, Tracker } from '../../../src/tracker/tracker.ts';
 import { issue } from '../../fake/issues.ts';
 import { settings } from '../../fake/settings.ts';
 import { SimulatedClock } from '../../fake/simulated-clock.ts';
-import { begun, besides, type Scene, type SceneOptions, scene } from '../scene.ts';
+import { begun, besides, type Scene, type SceneOptions, scene, spend } from '../scene.ts';
 
 const minute = 60_000;
 const polled: Settings = settings({ intervalMs: 1_000 });
@@ -59,6 +59,25 @@ describe('an intake', () => {
     expect(stage.orchestrator.read().proposals).toMatchObject([{ id: stage.id }]);
     const [run] = await stage.store.runs.list(stage.project, { issueId: stage.id, limit: 10 });
     expect(run).toMatchObject({ role: 'intake', finish: { outcome: 'succeeded' } });
+  });
+
+  it('knows the open issues of a tracker elsewhere, and without an answer those of the last poll', async () => {
+    const tracker = (fetchOpen: Tracker['fetchOpen']): Tracker => ({
+      ...{ kind: 'elsewhere', fetchByIds: async () => [], changes: null },
+      fetchByStates: async (states) => (states.includes('Todo') ? [issue({ id: '1', title: 'Polled' })] : []),
+      ...(fetchOpen === undefined ? {} : { fetchOpen }),
+    });
+    const inBacklog = { identifier: 'T-9', title: 'In the backlog' };
+    const one = { ...polled, agent: { ...polled.agent, maxConcurrentAgents: 2 } };
+    for (const [fetchOpen, title] of [
+      [async () => [inBacklog], 'In the backlog'],
+      [async () => Promise.reject(new Error('down')), 'Polled'],
+      [undefined, 'Polled'],
+    ] as const) {
+      const stage = await withIntake({ settings: one, otherTracker: () => tracker(fetchOpen) });
+      const open = stage.runs.flatMap(({ request: { task } }) => task?.open ?? []);
+      expect(open.map((each) => each.title)).toEqual([title]);
+    }
   });
 
   it('starts also where issues have a planner', async () => {
@@ -170,6 +189,26 @@ describe('an intake', () => {
     expect(await taskOf(stage)).toMatchObject({ status: 'proposed' });
   });
 
+  // @conforms 4.59
+  it('is ended when the money of its role is spent, has failed, and waits for the next day when it is tried again', async () => {
+    const clock = new SimulatedClock({ startAt: Date.UTC(2026, 0, 1, 23) });
+    const limited = { ...polled, limits: { ...polled.limits, runWallTimeMs: 0 } };
+    const stage = await withIntake({ clock, settings: { ...limited, intake: { ...limited.intake, usdPerDay: 1 } } });
+    spend(stage.runs[0], 10, 1_000_000);
+    expect(stage.runs[0]?.stops).toEqual(['role_budget_reached']);
+    stage.runs[0]?.end();
+    await clock.advance(minute);
+    expect(await taskOf(stage)).toMatchObject({ status: 'failed', error: { code: 'run_interrupted' } });
+    await stage.command('task_retry', { task: stage.id });
+    await clock.advance(50 * minute);
+    expect([stage.runs.length, stage.orchestrator.read().skipped.map(({ reason }) => reason.code)]).toEqual([
+      1,
+      ['role_budget'],
+    ]);
+    await clock.advance(10 * minute);
+    expect(stage.runs).toHaveLength(2);
+  });
+
   it('ends its agent when a person refuses it', async () => {
     const stage = await withIntake();
     expect(await stage.command('task_refuse', { task: stage.id })).toMatchObject({ code: 'task_refused' });
@@ -274,7 +313,7 @@ describe('a setup', () => {
   };
 
   // @conforms 4.107
-  it('starts only when a person asks for it, once, and before other work', async () => {
+  it('starts only when a person asks for it, and once; no other work waits for one', async () => {
     const issues = [issue({ id: '1' })];
     const stage = await begun({ issues: [], settings: withRepository });
     await stage.clock.advance(10 * minute);

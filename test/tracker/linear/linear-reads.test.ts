@@ -37,6 +37,27 @@ it('names the author in every read, and after a move', async () => {
   expect(linear.complaints).toEqual([]);
 });
 
+describe('open issues', () => {
+  it('are those of the project in every state that is not over, by Linear or by the workflow file', async () => {
+    const { linear, tracker } = linearScene();
+    const openStates = [
+      { name: 'Todo', type: 'unstarted' },
+      { name: 'Closed', type: 'started' },
+    ] as const;
+    linear.addTeam({ key: 'OPS', states: [...openStates] });
+    linear.addProject({ slugId: 'other' });
+    for (const state of ['Backlog', 'Todo', 'In Progress', 'In Review', 'Done', 'Canceled', 'Duplicate'])
+      linear.addIssue({ title: state, state });
+    linear.addIssue({ title: 'Closed', state: 'Closed', team: 'OPS' });
+    linear.addIssue({ title: 'Elsewhere', project: 'other' });
+    linear.archive(linear.addIssue({ title: 'Archived' }).id);
+    const open = (await tracker.fetchOpen?.()) ?? [];
+    expect(open.map(({ title }) => title).toSorted()).toEqual(['Backlog', 'In Progress', 'In Review', 'Todo']);
+    expect(open.map(({ identifier }) => identifier)).toEqual(Array(4).fill(expect.stringMatching(/^BAT-\d+$/)));
+    expect(linear.complaints).toEqual([]);
+  });
+});
+
 describe('candidates', () => {
   // @conforms L5
   it('come page by page in the order of Linear, each once', async () => {

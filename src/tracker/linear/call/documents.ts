@@ -75,6 +75,14 @@ export const issuesByIdOperation: Operation = operation(
 ${issueFields}`,
 );
 
+/** The newest issues, by their names. */
+export const openIssuesOperation: Operation = operation(
+  'BatonOpenIssues',
+  `query BatonOpenIssues($filter: IssueFilter!) {
+  issues(filter: $filter, first: ${wholePage}) { nodes { identifier title state { name } } }
+}`,
+);
+
 /** The first page of a full read for a poll, with the time of the project's last change and the riding issues. */
 export const fullReadOperation: Operation = operation(
   'BatonFullRead',
