@@ -164,6 +164,39 @@ describe('Seed 4, Retry Processing', () => {
   ])('%s', (_row, check) => check());
 });
 
+describe('Seed 4, Dispatch Priority', () => {
+  // Priority 1 and 2, judges and phase agents: review/judge-slots.test.ts and pipeline/order.test.ts.
+  // @conforms 4.110, 4.111
+  it('0: a setup, once a person asks for it; 3: workers and planners, by the priority of their issue; 4: a scan', async () => {
+    const all = settings({
+      intervalMs: second,
+      agent: { maxConcurrentAgents: 1 },
+      workspace: { repo: { location: '/project', shown: '/project', isLocal: true } },
+    });
+    const stage = await begun({
+      settings: { ...all, scanner: { ...all.scanner, enabled: true }, planner: { ...all.planner, enabled: true } },
+    });
+    for (const [id, priority, labels] of [
+      ['2', 3, []],
+      ['3', 2, ['needs-planning']],
+      ['4', 1, []],
+    ] as const)
+      stage.tracker.put(issue({ id, priority, labels: [...labels] }));
+    for (const kind of ['scan_begin', 'setup_begin'])
+      expect(await stage.command(kind)).toMatchObject({ status: 'done' });
+    await stage.clock.advance(second);
+    // None of them comes again within this time.
+    for (let nth = 0; nth < 6; nth += 1) {
+      stage.runs.at(-1)?.fail();
+      await stage.clock.advance(second);
+    }
+    const works = stage.runs.map(({ request: { role, issue: of, task } }) =>
+      task === null ? `${role} ${of.id}` : role,
+    );
+    expect(works).toEqual(['worker 1', 'setup', 'worker 4', 'planner 3', 'worker 2', 'scanner']);
+  });
+});
+
 describe('Seed 4, Recovery Scenarios', () => {
   it.each<[string, () => Promise<void>]>([
     [

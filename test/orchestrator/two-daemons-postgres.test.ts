@@ -9,6 +9,7 @@ import { settings } from '../fake/settings.ts';
 import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { engines } from '../store/engines.ts';
 import { pullDraft } from '../store/pull-draft.ts';
+import { ada } from '../tracker/board-scene.ts';
 import { bigIssue, plan, planned, plannerScene, subtask } from './planner/planner-scene.ts';
 import { type Scene, type SceneOptions, scene } from './scene.ts';
 
@@ -112,6 +113,11 @@ describe('two daemons on PostgreSQL', () => {
         expect(await next.statuses()).toEqual({
           ...{ 'BAT-1': 'blocked', 'BAT-2': 'in_progress', 'BAT-3': 'todo', 'BAT-4': 'todo' },
         });
+        // The parent returns when its parts are over.
+        for (const name of ['BAT-4', 'BAT-3', 'BAT-2'])
+          await next.board.move((await next.board.find(name)).id, 'done', ada);
+        next.runs.at(-1)?.end();
+        await reached(clock, () => expect(next.works().at(-1)).toBe('worker BAT-1'));
         next.runs.at(-1)?.end();
         await stopped(next);
       }, 180_000);
