@@ -87,9 +87,13 @@ describe('baton learn', { timeout: 240_000 }, () => {
     expect(place.read('LEARNINGS.md')).toMatch(/^- Always run make gen\./m);
     expect(place.read('LEARNINGS.md')).not.toContain('delete a test');
     expect((await baton(place, 'learnings', 'export', 'LEARNINGS.md')).code).not.toBe(0);
-    // The budget of one run is used.
+    // There is something new to learn, and the budget of one run is used.
+    await answer(place, 'pr', 'send-back', '2', 'Keep the lines short.');
     const now = await baton(place, 'learn', 'now', '--json');
-    expect(now.code).not.toBe(0);
+    expect([now.code === 0, JSON.parse(now.stdout).error]).toMatchObject([
+      false,
+      { details: { code: 'role_budget_used' } },
+    ]);
     const roles = (await runsOf(place)).map(({ role }) => role);
     expect(roles.filter((role) => role === 'learner')).toHaveLength(1);
     await daemon.stop();
