@@ -1,12 +1,15 @@
 // @module-tag full
-import { cpSync, existsSync } from 'node:fs';
-import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findProgram } from '../../src/process/find-program.ts';
-import { areRealAgentsWanted, installPackage, packageFolder } from '../real/cached-package.ts';
 import { git, scratchRepository } from '../workspace/git/scratch-repository.ts';
 import { batonHere as baton, daemonHere } from './baton-here.ts';
 import { answer, runsOf, soon } from './live-daemon.ts';
+import {
+  commitFilesOf,
+  nodeProject,
+  type Proposal,
+  type PublishedProject,
+  publishedProjects,
+} from './published-projects.ts';
 import { leaveNoPlaces, Place } from './run-baton.ts';
 
 leaveNoPlaces();
@@ -37,22 +40,11 @@ for (const [at, proposal] of JSON.parse(readFileSync(folder + '/proposals.json',
 writeFileSync(folder + '/heard.json', JSON.stringify({ role, prompt, tools, answers, files: existsSync('only-here') }));
 `;
 
-interface Proposal {
-  readonly setup: string | null;
-  readonly checks: readonly { readonly name: string; readonly run: string }[];
-  readonly notes: string;
-}
-
-/** A daemon's place whose repository has the files of a folder. */
-function setupScene(files: string, proposals: readonly Proposal[]): Place {
-  const place = new Place({});
+/** A daemon's place whose repository has the files of a published project. */
+async function setupScene(project: PublishedProject, proposals: readonly Proposal[]): Promise<Place> {
+  const place = new Place({ GITHUB_TOKEN: 'a-secret-of-the-person' });
   const source = scratchRepository(`${place.folder}/project`);
-  cpSync(files, source, {
-    recursive: true,
-    filter: (each) => path.basename(each) !== 'node_modules' || each === files,
-  });
-  git(source, 'add', '--all', '--force');
-  git(source, 'commit', '--quiet', '--message', 'The project');
+  await commitFilesOf(project, source);
   git(source, 'checkout', '--quiet', '--detach');
   place.write('agent.mjs', agent);
   place.write('proposals.json', JSON.stringify(proposals));
@@ -75,76 +67,13 @@ function setupScene(files: string, proposals: readonly Proposal[]): Place {
   return place;
 }
 
-/** A dependency of a dependency, published with its tests. */
-const nodeProject = path.resolve(import.meta.dirname, '../../node_modules/process-warning');
-
-/** GYP, which is published inside of node-gyp with its tests. */
-const gyp = { name: 'node-gyp', version: '12.4.0' };
-const gypFolder = path.join(packageFolder(gyp), 'node_modules/node-gyp/gyp');
-const hasGyp = (folder: string): boolean =>
-  existsSync(path.join(folder, 'node_modules/node-gyp/gyp/pylib/gyp/common_test.py'));
-
-/** From the Debian package golang-github-mitchellh-go-wordwrap-dev. */
-const goProject = '/usr/share/gocode/src/github.com/mitchellh/go-wordwrap';
-
-const programs = { cwd: '/', path: process.env.PATH ?? '' };
-const hasPython = (await findProgram('python3', programs)) !== null;
-const hasGo = (await findProgram('go', programs)) !== null && existsSync(goProject);
-
-interface Project {
-  readonly language: string;
-  readonly files: () => Promise<string>;
-  readonly wrong: Proposal;
-  readonly right: Proposal;
-  /** What its own tests print. */
-  readonly proof: RegExp;
-}
-
-const node: Project = {
-  language: 'Node',
-  files: async () => nodeProject,
-  wrong: { setup: null, checks: [{ name: 'test', run: 'npm run no-such-script' }], notes: '' },
-  right: {
-    setup: 'node --check index.js',
-    checks: [{ name: 'test', run: 'node --test --test-reporter=tap' }],
-    notes: 'The tests run with `node --test`.',
-  },
-  proof: /^# pass [1-9]\d*$/m,
-};
-const python: Project = {
-  language: 'Python',
-  files: async () => {
-    await installPackage(gyp, hasGyp);
-    return gypFolder;
-  },
-  wrong: { setup: null, checks: [{ name: 'test', run: 'python3 -m unittest no_such_module' }], notes: '' },
-  right: {
-    setup: 'python3 -m compileall -q pylib',
-    checks: [{ name: 'test', run: "python3 -m unittest discover -s pylib -t pylib -p '*_test.py'" }],
-    notes: 'The tests are next to the modules, as `*_test.py`.',
-  },
-  proof: /^Ran [1-9]\d* tests/m,
-};
-const go: Project = {
-  language: 'Go',
-  files: async () => goProject,
-  wrong: { setup: null, checks: [{ name: 'test', run: 'go test ./no-such-folder/...' }], notes: '' },
-  right: {
-    setup: 'go build ./...',
-    checks: [
-      { name: 'test', run: 'go test ./...' },
-      { name: 'vet', run: 'go vet ./...' },
-    ],
-    notes: 'The module has no dependencies.',
-  },
-  proof: /^ok\s+github\.com\/mitchellh\/go-wordwrap/m,
-};
-
 /** The agent calls its tool with one wrong proposal and then a right one; a person accepts it. */
-async function setUp({ files, wrong, right, proof }: Project): Promise<void> {
+async function setUp(project: PublishedProject): Promise<void> {
+  const { wrong, right, proof } = project;
   // Files of the agent's own checkout, and variables with secrets, are not there for its commands.
-  const unclean = { ...right, checks: [{ name: 'own', run: 'test -e only-here' }] };
-  const place = setupScene(await files(), [wrong, unclean, right]);
+  const secrets = { name: 'secrets', run: 'test -n "$BATON_TOOLS_TOKEN$GITHUB_TOKEN"' };
+  const unclean = { ...right, checks: [{ name: 'own', run: 'test -e only-here' }, secrets] };
+  const place = await setupScene(project, [wrong, unclean, right]);
   const before = place.read('WORKFLOW.md');
   const daemon = await daemonHere(place);
   const { task, diff, file_changed } = await answer(place, 'setup', '--wait');
@@ -161,6 +90,7 @@ async function setUp({ files, wrong, right, proof }: Project): Promise<void> {
   expect(JSON.parse(second.text).error.details.commands).toMatchObject([
     { name: 'workspace.setup', result: 'passed' },
     { name: 'own', result: 'failed' },
+    { name: 'secrets', result: 'failed' },
   ]);
 
   // What a person sees has been run; nothing is written yet.
@@ -200,21 +130,17 @@ interface Heard {
 const limit = { timeout: 240_000 };
 
 describe('baton setup', () => {
-  // @conforms 4.138
-  it('proves the commands of a published Node project with its own tests', limit, () => setUp(node));
-
-  // Needs a download of a few megabytes, as the real agents do.
-  it.skipIf(!hasPython || !(areRealAgentsWanted() || hasGyp(packageFolder(gyp))))(
-    'proves the commands of a published Python project with its own tests',
-    limit,
-    () => setUp(python),
-  );
-
-  // Needs golang-go and golang-github-mitchellh-go-wordwrap-dev of Debian.
-  it.skipIf(!hasGo)('proves the commands of a published Go project with its own tests', limit, () => setUp(go));
+  for (const project of publishedProjects) {
+    // @conforms 4.138
+    it.skipIf(!project.isHere)(
+      `proves the commands of a published ${project.language} project with its own tests`,
+      limit,
+      () => setUp(project),
+    );
+  }
 
   it('writes nothing into a file that changed since, and nothing without a repository', limit, async () => {
-    const place = setupScene(nodeProject, [node.right]);
+    const place = await setupScene(nodeProject, [nodeProject.right]);
     const daemon = await daemonHere(place);
     const { task } = await answer(place, 'setup', '--wait');
     const changed = `${place.read('WORKFLOW.md')}\n\nBe kind.\n`;
@@ -240,7 +166,7 @@ describe('baton setup', () => {
   });
 
   it('fails without a proof, and is tried again with one command', limit, async () => {
-    const place = setupScene(nodeProject, [node.wrong]);
+    const place = await setupScene(nodeProject, [nodeProject.wrong]);
     const daemon = await daemonHere(place);
     const failed = await baton(place, 'setup', '--wait', '--json');
     const { task } = JSON.parse(failed.stdout);
@@ -248,7 +174,7 @@ describe('baton setup', () => {
       1,
       { status: 'failed', error: { code: 'task_unanswered' }, setup: null },
     ]);
-    place.replace('proposals.json', JSON.stringify([node.right]));
+    place.replace('proposals.json', JSON.stringify([nodeProject.right]));
     expect((await answer(place, 'setup', 'retry', task.id)).command).toMatchObject({ code: 'task_waits' });
     await soon(async () =>
       expect((await answer(place, 'setup', 'show', task.id)).task).toMatchObject({ status: 'proposed' }),
