@@ -269,7 +269,9 @@ export class SimulatedSession implements AgentSession {
 
   #use(): TokenUsage {
     this.#usage += this.#parts.world.draw.agents.between(1, 1_000);
-    return { inputTokens: this.#usage, outputTokens: this.#usage, totalTokens: this.#usage * 2 };
+    const [tokens, hasPrice] = [this.#usage, (this.#parts.world.tasks?.plan.usdPerDay ?? 0) > 0];
+    const cost = hasPrice ? { costMicroUsd: tokens } : {};
+    return { inputTokens: tokens, outputTokens: tokens, totalTokens: tokens * 2, ...cost };
   }
 
   /** Totals that shrink, event names that falsely end the turn, invalid text. */

@@ -24,14 +24,22 @@ const calm: TasksPlan = {
   intake: { ...role, perMinute: 1 },
   scanner: null,
   decisionsPerMinute: 3,
-  ...{ silent: 0, repeats: 0, greedy: 0, crashes: 0, isNight: false },
+  ...{ silent: 0, repeats: 0, greedy: 0, crashes: 0, isNight: false, usdPerDay: 0 },
 };
 const scanning = { scanner, intake: { ...role, perMinute: 0 } };
 
 /** As in `rules.test.ts`, in a world with intakes and scans. */
 describe('A rule of tasks notices', { timeout: 240_000 }, () => {
   it('nothing when agents propose too much and again, and people accept, edit, refuse and try again', async () => {
-    const hostile = { silent: 0.3, repeats: 0.5, greedy: 0.4, crashes: 0.2, scanner, decisionsPerMinute: 6 };
+    const hostile = {
+      silent: 0.3,
+      repeats: 0.5,
+      greedy: 0.4,
+      crashes: 0.2,
+      scanner,
+      decisionsPerMinute: 6,
+      usdPerDay: 0.2,
+    };
     const { broken, counts } = await withTasks({}, hostile, { stormMs: 60 * 60_000 });
     expect(broken).toBeNull();
     for (const what of [
@@ -42,7 +50,7 @@ describe('A rule of tasks notices', { timeout: 240_000 }, () => {
   });
 
   it('nothing when a day ends and its budget begins again', async () => {
-    const budget = { intake: { ...role, runsPerDay: 1, perMinute: 2 }, isNight: true };
+    const budget = { intake: { ...role, runsPerDay: 1, perMinute: 2 }, isNight: true, usdPerDay: 0.002 };
     const { broken, runs } = await withTasks({}, budget, { issues: 1 });
     expect(broken).toBeNull();
     expect(runs).toBeGreaterThan(1);
@@ -58,6 +66,19 @@ describe('A rule of tasks notices', { timeout: 240_000 }, () => {
     expect(await isBroken('role_budgets', generous, { intake: { ...role, runsPerDay: 1, perMinute: 1 } })).toBe(true);
     const one = { ...scanning, scanner: { ...scanner, runsPerDay: 1 } };
     expect(await isBroken('role_budgets', generous, one)).toBe(true);
+  });
+
+  // @conforms simulation.35
+  it('a run of a role whose money is used up', async () => {
+    const generous = withSettings((all) => ({
+      ...all,
+      intake: { ...all.intake, usdPerDay: 0 },
+      scanner: { ...all.scanner, usdPerDay: 0 },
+    }));
+    expect(await isBroken('role_budgets', generous, { usdPerDay: 0.001 })).toBe(true);
+    expect(await isBroken('role_budgets', generous, { ...scanning, decisionsPerMinute: 6, usdPerDay: 0.001 })).toBe(
+      true,
+    );
   });
 
   it('a task that proposes more than its role allows', async () => {

@@ -18,6 +18,8 @@ export interface TasksPlan {
   readonly crashes: number;
   /** A UTC day ends during the faults. */
   readonly isNight: boolean;
+  /** What the runs of each of these roles may cost on a day; 0: no limit, and no run has a price. */
+  readonly usdPerDay: number;
 }
 
 export interface TaskRolePlan {
@@ -58,6 +60,7 @@ export function drawTasks(seed: number): TasksPlan | null {
     greedy: rate(0.5),
     crashes: rate(0.3),
     isNight: draw.chance(0.3),
+    usdPerDay: drawFrom(seed, 'tasks money').pick([0, 0, 0.002, 0.02]),
   };
 }
 
@@ -81,12 +84,13 @@ function drawScanner(draw: Draw): ScannerPlan {
   };
 }
 
-export function withTaskRoles(settings: Settings, { intake, scanner, isNight }: TasksPlan): Settings {
+export function withTaskRoles(settings: Settings, { intake, scanner, isNight, usdPerDay }: TasksPlan): Settings {
   const { polling, tracker, board, limits } = settings;
-  const budget = ({ maxIssues, runsPerDay, timeoutMs }: TaskRolePlan): TaskRolePlan => ({
+  const budget = ({ maxIssues, runsPerDay, timeoutMs }: TaskRolePlan) => ({
     maxIssues,
     runsPerDay,
     timeoutMs,
+    usdPerDay,
   });
   const ofScanner =
     scanner === null

@@ -3,7 +3,7 @@ import { taskRoleOf } from '../../../../src/core/task/task.ts';
 import type { World } from '../../world.ts';
 import { knowledgeLagMs } from '../knowledge-lag.ts';
 import type { Rule } from '../rule.ts';
-import { runsPerDay } from './role-budgets.ts';
+import { isMoneyUsed, runsPerDay } from './role-budgets.ts';
 
 const lookEveryMs = 5_000;
 /** Ending an agent takes time, and so does a slow store. */
@@ -72,7 +72,7 @@ function isBudgetUsed(world: World, role: string): boolean {
   const used = world.memory
     .look<{ ended_at: number | null }>('select ended_at from runs where role = ?', role)
     .filter(({ ended_at }) => ended_at === null || utcDay(ended_at) === day).length;
-  return most > 0 && used >= most;
+  return (most > 0 && used >= most) || isMoneyUsed(world, role);
 }
 
 const waiting = "select id from tasks where status = 'waiting'";
