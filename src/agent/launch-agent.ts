@@ -5,6 +5,7 @@ import type { Isolate } from '../process/isolation/plan-isolation.ts';
 import { type LaunchRequest, launch } from '../process/launch.ts';
 import type { ProcessDeps } from '../process/start-child.ts';
 import type { SessionRequest } from './agent.ts';
+import { keptName, loginShellText } from './shell-text.ts';
 
 /** What every backend needs to start its program. */
 export interface AgentParts extends ProcessDeps {
@@ -44,15 +45,35 @@ export async function launchAgent(
   return process;
 }
 
-/** Starts a command that the agent lets Baton run for it: contained as the agent is, with more variables. */
+/** A text for bash that an agent lets Baton run, with its positional parameters and the variables that the agent chose. */
+export interface AgentCommand {
+  readonly text: string;
+  readonly args: readonly string[];
+  readonly variables: Readonly<Record<string, string>>;
+  readonly maxLineBytes: number;
+}
+
+/** Names that bash sets itself and lets no one change. */
+const ofBash: ReadonlySet<string> = new Set(['BASHOPTS', 'BASH_VERSINFO', 'EUID', 'PPID', 'SHELLOPTS', 'UID']);
+
+/**
+ * Starts a command that the agent lets Baton run for it: contained as the agent is, with more variables. What must hold:
+ * the variables count only inside. The programs that make the namespaces run outside, as the user: an agent that chose
+ * their PATH or their LD_PRELOAD would choose what runs there.
+ */
 export async function launchBeside(
-  { maxLineBytes, ...program }: Omit<AgentProgram, 'stdin'> & { readonly maxLineBytes: number },
+  { text, args, variables, maxLineBytes }: AgentCommand,
   cwd: string,
-  variables: Readonly<Record<string, string>>,
   request: SessionRequest,
   parts: AgentParts,
 ): Promise<LiveProcess> {
-  const env = { ...variables, ...request.env };
+  const chosen = Object.entries(variables).filter(
+    ([name]) => !ofBash.has(name) && !name.startsWith('BATON_') && !Object.hasOwn(request.env, name),
+  );
+  const kept = Object.fromEntries(chosen.map(([name, value]) => [keptName(name), value]));
+  const names = chosen.map(([name]) => name);
+  const program = { command: 'bash', args: ['-c', loginShellText(text, parts.denyEnv, names), 'bash', ...args] };
+  const env = { ...kept, ...request.env };
   return launchContained({ ...program, stdin: 'none' }, cwd, { ...request, env }, parts, maxLineBytes);
 }
 

@@ -1,6 +1,6 @@
 import type { LiveProcess, ProcessExit } from '../../../process/containment/live-process.ts';
 import type { SessionRequest } from '../../agent.ts';
-import { type AgentParts, launchBeside } from '../../launch-agent.ts';
+import { type AgentCommand, type AgentParts, launchBeside } from '../../launch-agent.ts';
 import { type Fields, fieldsOf, listOf, numberOf, textOf } from '../../wire/fields.ts';
 import { notFound, Refused } from '../wire/connection.ts';
 import { folderInside } from './files.ts';
@@ -57,8 +57,12 @@ export class Terminals {
     this.#starting += 1;
     try {
       const cwd = await folderInside(roots, textOf(params.cwd) ?? request.workspace);
-      const program = { ...programOf(command, params), maxLineBytes: longestLineBytes };
-      const process = await launchBeside(program, cwd, variablesOf(params), request, parts);
+      const asked = {
+        ...textOfCommand(command, params),
+        variables: variablesOf(params),
+        maxLineBytes: longestLineBytes,
+      };
+      const process = await launchBeside(asked, cwd, request, parts);
       return this.#add(process, params);
     } finally {
       this.#starting -= 1;
@@ -141,10 +145,11 @@ export class Terminals {
 const idOf = ({ terminalId }: Fields): string => textOf(terminalId) ?? '';
 
 /** A command without arguments is shell text, as other clients read it. Error output goes where the output goes. */
-function programOf(command: string, { args }: Fields): { readonly command: string; readonly args: readonly string[] } {
+function textOfCommand(command: string, { args }: Fields): Pick<AgentCommand, 'text' | 'args'> {
   const words = listOf(args).flatMap((each) => textOf(each) ?? []);
-  const text = words.length === 0 ? `exec 2>&1; ${command}` : 'exec "$@" 2>&1';
-  return { command: 'bash', args: ['-c', text, 'bash', ...(words.length === 0 ? [] : [command, ...words])] };
+  return words.length === 0
+    ? { text: `exec 2>&1; ${command}`, args: [] }
+    : { text: 'exec "$@" 2>&1', args: [command, ...words] };
 }
 
 function variablesOf({ env }: Fields): Readonly<Record<string, string>> {
