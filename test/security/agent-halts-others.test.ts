@@ -87,6 +87,14 @@ describe('an agent', () => {
     for (const path of ['/api/v1/events', '/metrics']) expect((await ask('GET', path)).status, path).toBe(403);
   });
 
+  // A folder that it moves away while Baton reads could show it files that its isolation hides.
+  it('gets no files of workspaces, which it may change while Baton reads them', async () => {
+    const { own, ask } = await scene();
+    const runId = own.runs[0]?.request.runId;
+    for (const path of ['issues/1/diff', `runs/${runId}/diff`, 'issues/2/diff'])
+      expect(await ask('GET', `/api/v1/projects/own/${path}`), path).toMatchObject(outOfReach);
+  });
+
   it('of another Baton reads nothing', async () => {
     const { ask } = await scene('unknown');
     expect(await ask('GET', '/api/v1/projects')).toMatchObject(outOfReach);

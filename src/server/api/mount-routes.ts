@@ -56,7 +56,7 @@ async function isReached(
   caller: Caller,
 ): Promise<boolean> {
   if (caller.author.kind !== 'run' || forAgents === 'filtered') return true;
-  return (project !== null || scope === 'read') && reach.covers(caller, project);
+  return forAgents !== 'never' && (project !== null || scope === 'read') && reach.covers(caller, project);
 }
 
 async function answerOf(route: Route, asked: ParsedRequest): Promise<Response> {

@@ -15,8 +15,11 @@ export interface Route {
   /** In Hono's syntax: `/api/v1/projects/:project/runs/:run`. */
   readonly path: string;
   readonly scope: 'read' | 'operate';
-  /** `filtered`: it answers an agent by itself, with the agent's own project alone. */
-  readonly forAgents?: 'filtered';
+  /**
+   * `filtered`: it answers an agent by itself, with the agent's own project alone. `never`: it reads files for its caller
+   * that an agent may move while it reads; an isolated agent would see through it what is hidden from itself.
+   */
+  readonly forAgents?: 'filtered' | 'never';
   /** One sentence for the OpenAPI document. */
   readonly summary: string;
   readonly params?: z.ZodObject;

@@ -19,6 +19,7 @@ interface ProjectRoute<P extends z.ZodRawShape, Q extends z.ZodObject, A extends
   readonly params?: P;
   readonly query?: Q;
   readonly answer: A;
+  readonly forAgents?: Route['forAgents'];
   /** Whether it takes long or returns much; this may depend on the query. */
   readonly isCostly?: boolean | ((query: z.output<Q>) => boolean);
   handle(
@@ -30,12 +31,13 @@ interface ProjectRoute<P extends z.ZodRawShape, Q extends z.ZodObject, A extends
 /** A `GET` below a project; 404 when the project is not there. */
 export function inProject<P extends z.ZodRawShape, Q extends z.ZodObject, A extends z.ZodType>(
   { projects }: ReadParts,
-  { path, summary, params, query, answer, isCostly = false, handle }: ProjectRoute<P, Q, A>,
+  { path, summary, forAgents, params, query, answer, isCostly = false, handle }: ProjectRoute<P, Q, A>,
 ): Route {
   return route({
     method: 'GET',
     path: `/api/v1/projects/:project${path}`,
     summary,
+    ...(forAgents === undefined ? {} : { forAgents }),
     params: z.object({ project: z.string(), ...params }),
     ...(query === undefined ? {} : { query }),
     answer,

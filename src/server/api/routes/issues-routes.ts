@@ -72,6 +72,7 @@ export function issuesRoutes(parts: ReadParts): Route[] {
     }),
     inProject(parts, {
       path: '/issues/:issue/diff',
+      forAgents: 'never',
       summary: 'The changes in the workspace of an issue, compared with its base.',
       params,
       answer: diff,

@@ -91,6 +91,7 @@ export function runsRoutes(parts: ReadParts): Route[] {
     }),
     inProject(parts, {
       path: '/runs/:run/diff',
+      forAgents: 'never',
       summary: 'The changes in the workspace of a run, compared with its base, until a later run works there.',
       params,
       answer: diff,

@@ -1,10 +1,13 @@
 import { link, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { BatonError } from '../../../core/baton-error.ts';
+import { harmlessLine } from '../../../core/text/harmless-line.ts';
 import { hasCode } from '../../file-system.ts';
 import type { Checkout } from '../checkout/checkout.ts';
 import type { Git, GitCall } from '../git.ts';
 import type { GitPlaces } from '../git-places.ts';
 import type { GitDirectory } from '../read/git-directory.ts';
+import { placeOutside } from '../read/place-outside.ts';
 import { refuseOddRules } from './refuse-odd-rules.ts';
 import { refuseTreeBomb } from './refuse-tree-bomb.ts';
 import { copyIndex, type ShadowGit, setShadow, through } from './shadow-git.ts';
@@ -37,7 +40,8 @@ const surelyLaterMs = 2_000;
  * Provides a shadow git directory whose index is exactly the agent's HEAD, and removes it afterwards. Each examination
  * has its own, so that any number can run at once without affecting each other. For a workspace that Baton
  * filled, the index starts as a copy of the checkout's, so that unchanged files need not be read; it is kept next to
- * the checkout's index for the next examination.
+ * the checkout's index for the next examination. Rejects when the agent's git directory leads to another repository: what
+ * is read there is shown, also to agents, from which it may be hidden.
  */
 export async function withShadow<T>(
   workspace: string,
@@ -47,6 +51,14 @@ export async function withShadow<T>(
 ): Promise<T> {
   const { places, checkout } = parts;
   const { head, objectFormat, shallow } = directory;
+  if (checkout !== null) {
+    const strange = await placeOutside(directory, [workspace, checkout.gitDir], checkout.borrowed);
+    if (strange !== null)
+      throw new BatonError(
+        'workspace_unavailable',
+        `The workspace uses files outside of it: ${harmlessLine(strange)}.`,
+      );
+  }
   const checked = refuseOddRules(workspace);
   checked.catch(() => {});
   await mkdir(places.scratch, { recursive: true });
