@@ -5,10 +5,10 @@ import type { AgentBackend, HomeParts } from '../agent/backend.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
 import type { AccountSettings, Settings } from '../core/settings.ts';
-import { childEnvironment, usualVariables } from '../process/child-environment.ts';
+import { childEnvironment, secretsAmong, usualVariables } from '../process/child-environment.ts';
 import { absoluteElements } from '../process/find-program.ts';
 import { findHidden, type HiddenPlace } from '../process/isolation/find-hidden.ts';
-import { type IsolationRule, isAtOrBelow } from '../process/isolation/isolation-plan.ts';
+import { type IsolationRule, isAtOrBelow, kernelFolderOf } from '../process/isolation/isolation-plan.ts';
 import {
   type Isolate as IsolateChild,
   type IsolationGround,
@@ -18,6 +18,7 @@ import {
 } from '../process/isolation/plan-isolation.ts';
 import { type IsolationReport, probeIsolation } from '../process/isolation/probe-isolation.ts';
 import { sharedRead } from '../process/shared-read.ts';
+import { parseStoreUrl } from '../store/store-url.ts';
 import { createGit, type GitParts } from '../workspace/git/git.ts';
 import { gitPlaces } from '../workspace/git/git-places.ts';
 import { readGitConfiguration } from './git-configuration.ts';
@@ -148,7 +149,7 @@ function isolationFor(settings: Settings, parts: IsolationParts, surroundings: S
     if (agent.isolationRequired) throw unavailable(report);
     return () => null;
   }
-  const stateFolders = [stateDir, userFolder(surroundings)];
+  const stateFolders = [stateDir, userFolder(surroundings), ...hiddenFiles(settings, surroundings)];
   refuseStateFolder([...agent.isolationRead, ...agent.isolationWrite], stateFolders);
   const { env } = surroundings;
   const known = {
@@ -304,23 +305,40 @@ function ownPrograms({ nodePath, agentProgram }: Surroundings): readonly string[
   return [path.dirname(path.dirname(nodePath)), root ?? program];
 }
 
+/** The files of a store that is elsewhere, and those that hold secrets of Baton: `NAME_FILE`, unless agents get that variable too. */
+function hiddenFiles({ agent, store, secretEnvironment }: Settings, { env }: Surroundings): readonly string[] {
+  const given = childEnvironment({ from: env, allow: agent.env, deny: [] });
+  const secrets = Object.entries(env).flatMap(([variable, file]) => {
+    const name = /^(.+)_FILE$/.exec(variable)?.[1];
+    if (name === undefined || !file || Object.hasOwn(given, variable)) return [];
+    return secretEnvironment.includes(name) || secretsAmong({ [name]: file }).length > 0 ? [path.resolve(file)] : [];
+  });
+  const location = store.url === null ? null : parseStoreUrl(store.url.reveal());
+  const database = location?.engine === 'sqlite' ? ['', '-wal', '-shm'].map((end) => location.file + end) : [];
+  const credentials = env.CREDENTIALS_DIRECTORY ? [path.resolve(env.CREDENTIALS_DIRECTORY)] : [];
+  // An open file or a pipe is the daemon's own.
+  return [...secrets, ...credentials, ...database].filter((each) => kernelFolderOf(each) === null);
+}
+
 /** An agent that writes there is a person to Baton, so no setting shows a part of it. */
 function refuseStateFolder(paths: readonly string[], stateFolders: readonly string[]): void {
   const refused = paths.find((each) => stateFolders.some((folder) => isAtOrBelow(each, folder)));
   if (refused === undefined) return;
   throw new BatonError(
     'isolation_failed',
-    `agent.isolation_read or agent.isolation_write names ${refused}, which is in Baton's state folder.`,
+    `agent.isolation_read or agent.isolation_write names ${refused}, which is in Baton's state folder, its store or a file with its secrets.`,
     {
       details: { path: refused, reason: 'state_folder' },
-      nextStep: 'Remove that path from the setting; agents never see the state folder.',
+      nextStep: 'Remove that path from the setting; agents never see it.',
     },
   );
 }
 
 function commandHidden(named: string, { path: hidden, kind }: HiddenPlace, namedBy: string): BatonError {
   const isState = kind === 'state';
-  const where = isState ? "Baton's state folder, which agents never see" : 'a place that isolation hides';
+  const where = isState
+    ? "Baton's state folder, store or secrets, which agents never see"
+    : 'a place that isolation hides';
   return new BatonError('isolation_hides_path', `${namedBy} names ${named}, which is in ${where} (${hidden}).`, {
     details: { path: named, hidden, named_by: namedBy, setting: isState ? namedBy : 'agent.isolation_read' },
     ...(isState ? { nextStep: `Move the file to another folder and change ${namedBy}.` } : {}),

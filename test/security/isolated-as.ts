@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { AgentBackend } from '../../src/agent/backend.ts';
 import type { AgentParts } from '../../src/agent/launch-agent.ts';
 import { systemChance } from '../../src/clock/system-chance.ts';
+import type { Settings } from '../../src/core/settings.ts';
 import { isolationOfAgent, openIsolation } from '../../src/daemon/compose-isolation.ts';
 import type { Surroundings } from '../../src/daemon/surroundings.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
@@ -13,13 +14,14 @@ export async function isolatedAs(
   backend: AgentBackend,
   folder: string,
   { clock, daemonId, daemonEnv }: Pick<AgentParts, 'clock' | 'daemonId' | 'daemonEnv'>,
+  changes: Partial<Settings> = {},
 ): Promise<NonNullable<AgentParts['isolate']>> {
   const homeDir = path.join(folder, 'user-home');
   const surroundings = {
     ...{ clock, chance: systemChance, env: daemonEnv, homeDir, nodePath: process.execPath },
     agentProgram: () => pathToFileURL(path.join(import.meta.dirname, '../../src/agent/program.ts')),
   } as unknown as Surroundings;
-  const wanted = settings({ workspace: { root: path.join(folder, 'workspaces') } });
+  const wanted = { ...settings({ workspace: { root: path.join(folder, 'workspaces') } }), ...changes };
   const place = { workflowPath: path.join(folder, 'project/WORKFLOW.md'), stateDir: path.join(folder, 'state') };
   const { isolationFor } = await openIsolation(
     {
