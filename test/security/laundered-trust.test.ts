@@ -5,6 +5,7 @@ import type { Issue } from '../../src/core/issue/issue.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import { isTrusted } from '../../src/core/text/fence.ts';
 import { createTextTrust } from '../../src/daemon/text-trust.ts';
+import { askAsBaton } from '../../src/orchestrator/status/ask-as-baton.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openToolSet } from '../../src/tools/registry.ts';
 import { scratchStore } from '../fake/scratch-store.ts';
@@ -165,6 +166,15 @@ describe('an agent with a hostile issue, on a tracker where a trusted person has
     await graphql('BAT-1', `mutation { commentUpdate(id: "${id}", input: { body: "x" }) { success } }`);
     expect(await trusted()).toEqual([false, false, false]);
   });
+});
+
+it('what an agent proposed and a person accepted is never trusted, though Linear shows it as the words of the boss', async () => {
+  const proposed = { title: 'Tidy up', description: hostile, priority: null, labels: [], key: 'scan:1#1' };
+  const { changes } = scene.tracker;
+  const ask = askAsBaton({ store, project: 'p', clock: scene.clock }, 'scan:1', {});
+  const made = await changes?.createIssue?.(proposed, { kind: 'person', name: 'Boss' }, ask);
+  expect(scene.linear.issue(made?.id ?? '').creatorId).toBe(scene.linear.records.viewerId);
+  expect(await isFenced(made?.id ?? '')).toBe(true);
 });
 
 describe('an issue of a trusted person', () => {

@@ -18,6 +18,7 @@ import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { Command } from '../../store/tables/commands.ts';
 import type { TrackerChanges } from '../../tracker/tracker.ts';
 import type { BaseParts } from '../parts.ts';
+import { askAsBaton } from '../status/ask-as-baton.ts';
 import { askTracker } from '../status/move-issue.ts';
 import { beginLearning } from './learner.ts';
 import { acceptLearnings } from './learning-commands.ts';
@@ -222,7 +223,8 @@ async function fileChosen(
     try {
       // A tracker that never answers must not keep the next commands waiting.
       const made = await askTracker(parts, (signal) =>
-        create(draft, author, { signal, caller: { job: 'commands', cause: 'person' } }),
+        // The words are an agent's, whose own text may be a stranger's: no one has to read them all to accept them.
+        create(draft, author, askAsBaton(parts, id, { signal, caller: { job: 'commands', cause: 'person' } })),
       );
       issues[number - 1] = { ...wanted, decision: 'accepted', issue: made.identifier };
       filed.push(made.identifier);

@@ -106,7 +106,9 @@ export function createBoardTracker(board: Board, store: Store): Tracker {
         ask?.signal?.throwIfAborted();
         const status = readBoardStatus(state) ?? refuseState(state);
         const draft = { ...fields, labels: [...fields.labels], status, clientKey: key };
-        return withAuthors((await board.create(draft, { author })).issue);
+        const { issue } = await board.create(draft, { author });
+        await ask?.run?.onWrite({ kind: 'issue', id: issue.id });
+        return withAuthors(issue);
       },
     },
   };

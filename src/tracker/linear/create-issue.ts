@@ -45,6 +45,7 @@ export async function createIssue(parts: ChangeParts, issue: NewIssue, ask: Ask)
     ...(priority === null ? {} : { priority }),
     ...(state === undefined ? {} : { stateId: stateIn(first.states.nodes, state) }),
   };
+  await ask.run?.onWrite({ kind: 'issue', id });
   const { issueCreate } = await call(createChildOperation, { input, ...longLists }, created, ask);
   if (!issueCreate.success) throw unknownPayload(createChildOperation, 'the issue was not created');
   return id;

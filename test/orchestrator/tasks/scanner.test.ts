@@ -93,6 +93,8 @@ describe('a scan', () => {
       ['backlog', ['proposed']],
       ['backlog', ['proposed']],
     ]);
+    const ids = filed.map(({ id }) => id);
+    expect(await stage.store.runTexts.among(stage.project, 'issue', ids)).toEqual(new Set(ids));
     expect(stage.runs).toHaveLength(1);
     await stage.board.move(filed[0]?.id ?? '', 'todo', ada);
     await stage.clock.advance(minute);
