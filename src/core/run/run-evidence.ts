@@ -61,6 +61,7 @@ export type PublicationRefusal =
   | 'branch_gone'
   | 'not_a_commit'
   // of the branch in the repository
+  | 'is_base'
   | 'checked_out'
   | 'branch_deleted'
   | 'moved_by_others'

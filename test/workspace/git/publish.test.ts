@@ -288,6 +288,19 @@ describe('publishing a branch', () => {
     expect(tip(person)).toBe(first);
   });
 
+  it('never moves the base, whatever the branch of the issue is called', async () => {
+    const folder = scratchFolder();
+    const source = scratchRepository(path.join(folder, 'source'));
+    const base = git(source, 'rev-parse', 'HEAD');
+    git(source, 'checkout', '-q', '--detach');
+    const { checkouts, workspace } = scratchCheckouts(folder, source, { base: 'main' });
+    const place = workspace('T-1');
+    await checkouts.make({ workspace: place, branch: 'main' });
+    commit(place, { 'a.txt': '1\n' });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'refused', code: 'is_base' });
+    expect(git(source, 'rev-parse', 'refs/heads/main')).toBe(base);
+  });
+
   it('does not restore a branch that a person deleted in the source', async () => {
     const { source, place, checkouts } = await scene();
     commit(place, { 'a.txt': '1\n' });

@@ -219,7 +219,9 @@ async function bring(
   checkout: CheckoutRecord,
   parts: PublishParts,
 ): Promise<Brought> {
-  const { branch, published } = checkout;
+  const { branch, base, published } = checkout;
+  // A name may come from the title of an issue, and only a merge moves the base.
+  if (branch === base) return { before, objection: { code: 'is_base', reason: `${branch} is the base itself` } };
   // The branch was published and the daemon ended before it could record that.
   if (before === commit)
     return {
