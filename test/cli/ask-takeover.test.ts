@@ -143,6 +143,19 @@ describe.concurrent('baton takeover', liveTest, () => {
     expect(takeover).toMatchObject({ run_id: 'run-2', resume_command: expect.stringMatching(/ thread-old$/) });
   });
 
+  it.each(['--dangerously-bypass-approvals-and-sandbox', 'a\u001b[2Jb', 'a b'])(
+    'prints no command with the id of a conversation that is no plain name: %j',
+    async (threadId) => {
+      using place = await placeWithStore();
+      await ask(place, { id: 'aaaaaaaa-1', threadId, hasEnded: true });
+      const sent = await answer(place, 'takeover', 'BAT-1', '--key', 'k');
+      await carryOut(place, sent.command.id);
+      expect(await answer(place, 'takeover', 'BAT-1', '--key', 'k')).toMatchObject({
+        takeover: { workspace_path: '/ws/BAT-1', resume_command: null },
+      });
+    },
+  );
+
   it('says that only the workspace can be opened when the agent has no conversation', async () => {
     using place = await placeWithStore();
     await ask(place, { id: 'aaaaaaaa-1', backend: 'command', hasEnded: true });
@@ -189,7 +202,7 @@ describe.concurrent('baton takeover', liveTest, () => {
       const { stdout } = await batonHere(place, 'takeover', 'BAT-1', '--key', 'k', ...json);
       // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose.
       expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
-      expect(stdout.split('\n')).toHaveLength(json.length === 0 ? 6 : 2);
+      expect(stdout.split('\n')).toHaveLength(json.length === 0 ? 5 : 2);
     }
   });
 

@@ -120,6 +120,9 @@ export interface ResumeParts {
   readonly surroundings: Pick<Surroundings, 'adapters' | 'hostName'>;
 }
 
+/** The program of an agent chose the id, and a person types it: it must be neither an option nor have characters that a terminal obeys. */
+const plainId = /^\w[\w.:-]{0,199}$/;
+
 /** How many runs of an issue are searched for a conversation to resume. */
 const mostEarlier = 20;
 
@@ -139,7 +142,7 @@ export async function resumeLine(
   const runs = all.filter(({ seq }) => seq <= run.seq);
   const threadId = threadToResume({ backend, retryKind: 'handed_back' }, runs);
   const spoken = threadId === null ? undefined : runs.find((each) => each.threadId === threadId);
-  if (spoken === undefined || threadId === null) return null;
+  if (spoken === undefined || threadId === null || !plainId.test(threadId)) return null;
   const settings = settingsNow();
   const account = settings.agent.accounts.find((each) => each.backend === backend && each.name === spoken.account);
   const gitDir = await gitDirectoryOf(workspace, stateDir);
