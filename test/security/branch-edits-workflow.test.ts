@@ -78,6 +78,8 @@ it.each([
   'sub/.mcp.json',
   '.github/workflows/ci.yml',
   '.gitlab-ci.yml',
+  'opencode.json',
+  '.opencode/plugin/a.js',
   'Jenkinsfile',
 ])('%s governs agents or CI', (name) => {
   expect(governingFiles(['README.md', name, 'src/workflow.ts'], ['flow.md'])).toEqual([name]);

@@ -6,12 +6,14 @@ import { harmlessLine } from '../text/harmless-line.ts';
  */
 const names: ReadonlySet<string> = new Set([
   ...['workflow.md', 'agents.md', 'agents.override.md', 'claude.md', 'claude.local.md', 'gemini.md', '.mcp.json'],
+  ...['opencode.json', 'opencode.jsonc', 'crush.json', '.crush.json', '.aider.conf.yml', '.goosehints', '.clinerules'],
   ...['.cursorrules', '.windsurfrules', '.gitlab-ci.yml', '.travis.yml', '.drone.yml', '.woodpecker.yml'],
   ...['jenkinsfile', 'azure-pipelines.yml', 'bitbucket-pipelines.yml', 'appveyor.yml', '.cirrus.yml'],
 ]);
 
 const folders: ReadonlySet<string> = new Set([
   ...['.codex', '.claude', '.cursor', '.gemini', '.windsurf', '.agents'],
+  ...['.opencode', '.qwen', '.kiro', '.roo', '.clinerules', '.continue', '.tekton', '.teamcity', '.semaphore'],
   ...['.github', '.gitlab', '.circleci', '.buildkite', '.woodpecker', '.forgejo', '.gitea'],
 ]);
 

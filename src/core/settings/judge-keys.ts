@@ -10,7 +10,7 @@ export const judgeKeys = {
   count: setting('positive_integer', 1, 'next run', 'guarded_upwards', {
     description: 'How many verdicts a commit needs. The agents of `judge.agents` take turns.',
   }),
-  decides: setting(choice('any_reject', 'majority'), 'any_reject', 'next run', 'open', {
+  decides: setting(choice('any_reject', 'majority'), 'any_reject', 'next run', 'guarded', {
     description:
       'Which verdicts reject a change. `any_reject`: one rejection. `majority`: rejections in at least half of the verdicts.',
   }),
@@ -31,7 +31,7 @@ export const judgeKeys = {
       'Whether a verdict counts on GitHub as an approval or as a request for changes. `false`: it is a comment, and people approve.',
   }),
   ...roleBudgetKeys('judge'),
-  prompt: setting('text', null, 'next run', 'open', {
+  prompt: setting('text', null, 'next run', 'guarded', {
     description: 'The prompt of the judge, as a template.',
     defaultText: 'built in',
   }),
