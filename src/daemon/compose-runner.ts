@@ -1,3 +1,4 @@
+import { steersBaton } from '../core/issue/steering-labels.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Settings } from '../core/settings.ts';
 import type { ToolHost } from '../core/tool-set.ts';
@@ -49,6 +50,7 @@ export function composeRunner(
         tracker: trackerFor(wanted),
         trustedAuthors: wanted.tracker.trustedAuthors,
         trust: trustFor(wanted),
+        steers: steersBaton(wanted),
       }),
     vouched: async (wanted, issue, signal) => {
       await isolation.readGitAgain(wanted);

@@ -117,8 +117,9 @@ function answerOf(tool: Tool, input: unknown, context: ToolContext, signal?: Abo
 
 async function begin(tool: Tool, input: unknown, context: ToolContext, signal: AbortSignal): Promise<ToolAnswer> {
   if (!context.isStillOurs()) return claimLost();
-  const { issueId, runId, trust } = context;
-  const run = { issueId, onWrite: async (text: WrittenText) => trust?.note(text, runId) };
+  const { issueId, runId, trust, steers } = context;
+  const onWrite = async (text: WrittenText) => trust?.note(text, runId);
+  const run = { issueId, onWrite, ...(steers === undefined ? {} : { steers }) };
   return tool.call(input, context, { signal, caller: { job: 'agent_tools', cause: 'agent' }, run });
 }
 

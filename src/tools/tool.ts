@@ -26,6 +26,8 @@ export interface ToolContext {
   readonly trustedAuthors?: readonly string[];
   /** Finds out who wrote a text; absent: the author that the tracker names. */
   readonly trust?: TextTrust;
+  /** Whether a label tells Baton what to do, and so is for people; absent: none is. */
+  readonly steers?: (label: string) => boolean;
   readonly onProgress: (text: string) => void;
   /** Counts what the agent says that it used; absent where its backend sees that itself. */
   readonly onUsage?: (usage: ReportedUsage) => void;

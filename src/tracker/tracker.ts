@@ -81,6 +81,8 @@ export interface AskingRun {
   readonly issueId: string;
   /** Called before a text of the run is sent. Where it rejects, nothing is sent. */
   readonly onWrite: (text: WrittenText) => Promise<void>;
+  /** Whether a label tells Baton what to do: only people set or remove it. Absent: no label does. */
+  readonly steers?: (label: string) => boolean;
 }
 
 /** An issue, by its title or description, or a comment. */

@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import type { Issue } from '../../src/core/issue/issue.ts';
+import { steersBaton } from '../../src/core/issue/steering-labels.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import { isTrusted } from '../../src/core/text/fence.ts';
 import { createTextTrust } from '../../src/daemon/text-trust.ts';
@@ -59,6 +60,7 @@ async function call(name: string, tool: string, input: unknown) {
     tracker: scene.tracker,
     trustedAuthors,
     trust: trust(),
+    steers: steersBaton({ ...wanted, review: { ...wanted.review, autoMerge: ['Small'] } }),
     clock: scene.clock,
     onProgress: () => {},
     onMove: () => {},
@@ -165,6 +167,39 @@ describe('an agent with a hostile issue, on a tracker where a trusted person has
     expect(await trusted()).toEqual([true, false, false]);
     await graphql('BAT-1', `mutation { commentUpdate(id: "${id}", input: { body: "x" }) { success } }`);
     expect(await trusted()).toEqual([false, false, false]);
+  });
+});
+
+describe('a label that tells Baton what to do', () => {
+  const labelled = (input: object) => graphql('BAT-1', update, { id: 'BAT-1', input });
+  const idOf = (name: string) => [...scene.linear.records.labels.values()].find((label) => label.name === name)?.id;
+
+  beforeEach(() => {
+    const all = ['small', 'agent:free', 'phase:ready', 'bug'];
+    scene.linear.addIssue({ title: 'Has them all', creator: 'Boss', labels: all, state: 'Backlog' });
+  });
+
+  // @conforms linear.30
+  it.each(['small', 'agent:free'])('is not set or removed by an agent, nor given to a new issue: %s', async (name) => {
+    const { teamId, projectId, stateId } = ids('BAT-1', 'Backlog');
+    const [label, other] = [idOf(name), idOf('bug')];
+    for (const input of [{ addedLabelIds: [other, label] }, { removedLabelIds: [label] }, { labelIds: [label] }])
+      expect((await labelled(input)).said.error.code).toBe('tool_scope');
+    const made = await graphql('BAT-1', create, {
+      input: { title: 'x', teamId, projectId, stateId, labelIds: [label] },
+    });
+    expect(made.said.error.code).toBe('tool_scope');
+    expect(scene.linear.issue('BAT-1').labelIds).toEqual([]);
+    expect(scene.linear.records.issues.size).toBe(3);
+  });
+
+  it('is for people only where it has a meaning', async () => {
+    // Without a pipeline a phase is a word.
+    const added = [idOf('bug'), idOf('phase:ready')];
+    expect((await labelled({ addedLabelIds: added })).success).toBe(true);
+    expect(scene.linear.issue('BAT-1').labelIds).toEqual(added);
+    const pipeline = { ...wanted.pipeline, phases: [{} as Settings['pipeline']['phases'][number]] };
+    expect(steersBaton({ ...wanted, pipeline })(' Phase:ready ')).toBe(true);
   });
 });
 

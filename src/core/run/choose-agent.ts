@@ -29,7 +29,7 @@ export interface UnknownAgent {
 }
 
 export const defaultAgent = 'default';
-const labelBeginning = 'agent:';
+export const agentLabel = 'agent:';
 /** An agent that failed this often in a row on an issue is replaced by its stand-in. */
 const failuresBeforeStandIn = 2;
 
@@ -86,12 +86,10 @@ function wantedAgent(
   if (Object.keys(agents).length === 0) return { name: defaultAgent, because: 'default' };
   if (chosen !== null) return { name: chosen, because: 'person' };
   if (ofRole !== null) return { name: ofRole, because: 'role' };
-  const named = issue.labels
-    .map((label) => label.trim().toLowerCase())
-    .filter((label) => label.startsWith(labelBeginning));
+  const named = issue.labels.map((label) => label.trim().toLowerCase()).filter((label) => label.startsWith(agentLabel));
   // Of several labels the one that comes first in the alphabet: trackers do not keep an order.
   const label = named.toSorted()[0];
-  if (label !== undefined) return { name: label.slice(labelBeginning.length).trim(), because: 'label' };
+  if (label !== undefined) return { name: label.slice(agentLabel.length).trim(), because: 'label' };
   const ofState = agent.byState[normalizeState(issue.state)];
   return ofState === undefined ? { name: defaultAgent, because: 'default' } : { name: ofState, because: 'state' };
 }

@@ -2,6 +2,7 @@ import { BatonError, toBatonError } from '../../core/baton-error.ts';
 import type { CommandKind } from '../../core/command/command.ts';
 import { type CommandAnswer, done, refused } from '../../core/command/command-answers.ts';
 import { normalizeLabels } from '../../core/issue/issue.ts';
+import { steersBaton } from '../../core/issue/steering-labels.ts';
 import {
   decisionOf,
   descriptionOf,
@@ -206,8 +207,9 @@ async function fileChosen(
 ): Promise<
   { readonly issues: readonly ProposedIssue[]; readonly filed: readonly string[] } | { readonly refusal: CommandAnswer }
 > {
-  const { clock, project, store } = parts;
+  const { clock, project, source, store } = parts;
   const edits = editsIn(payload.edits);
+  const steers = steersBaton(source.read().workflow.settings);
   const issues = [...proposal.issues];
   const filed: string[] = [];
   for (const number of chosen) {
@@ -215,10 +217,10 @@ async function fileChosen(
     if (before === undefined || before.decision === 'accepted') continue;
     const wanted = { ...before, ...edits.get(number) };
     const { title, priority } = wanted;
+    // An agent chose them; a person who wants Baton to merge this one says so at the issue.
+    const labels = wanted.labels.filter((label) => !steers(label));
     const place =
-      kind === 'scan'
-        ? { state: proposedState, labels: [...new Set([...wanted.labels, proposedLabel])] }
-        : { labels: wanted.labels };
+      kind === 'scan' ? { state: proposedState, labels: [...new Set([...labels, proposedLabel])] } : { labels };
     const draft = { title, priority, ...place, description: descriptionOf(wanted), key: `${id}#${number}` };
     try {
       // A tracker that never answers must not keep the next commands waiting.

@@ -58,17 +58,17 @@ export async function boardScene(options: SceneOptions & { readonly backlog?: nu
   return { ...stage, board: boardOf(() => stage.orchestrator.wake(), 6_000 + (options.owner?.length ?? 0)) };
 }
 
-const said = (title: string) => ({
-  ...{ title, description: '', criteria: [], priority: null, labels: [], duplicateOf: null },
+const said = (title: string, labels: readonly string[]) => ({
+  ...{ title, description: '', criteria: [], priority: null, labels, duplicateOf: null },
 });
 
 /** An agent that always has something to propose: first far too much, then as much as it may. */
 export const tries: unknown[] = [];
-export async function proposes(run: StagedRun): Promise<void> {
+export async function proposes(run: StagedRun, labels: readonly string[] = []): Promise<void> {
   const { task } = run.request;
   if (task === null) return;
   const { onProposeIssues } = new TaskEnd(task).tools();
-  const many = Array.from({ length: 300 }, (_, at) => said(`Idea ${run.request.runId} ${at}`));
+  const many = Array.from({ length: 300 }, (_, at) => said(`Idea ${run.request.runId} ${at}`, labels));
   tries.push(await onProposeIssues?.(many));
   await onProposeIssues?.(many.slice(0, task.most));
   run.request.report({ kind: 'changed', changed: false, facts: null });

@@ -101,6 +101,19 @@ describe('a scan', () => {
     expect(stage.runs.map(({ request }) => request.role)).toEqual(['scanner', 'worker']);
   });
 
+  it('is filed without the labels by which its agent would tell Baton what to do', async () => {
+    const usual = scanning();
+    const stage = await boardScene({
+      settings: { ...usual, review: { ...usual.review, autoMerge: ['Small'] } },
+      play: (run) => void proposes(run, ['small', 'agent:free', 'tidy']),
+    });
+    await pass(stage, hour);
+    const [task] = await scansOf(stage);
+    await stage.command('task_accept', { task: task?.id, numbers: [1] });
+    const [filed] = await stage.board.list({ statuses: [], labels: [], limit: 10 });
+    expect(filed?.labels.toSorted()).toEqual(['proposed', 'tidy']);
+  });
+
   it('comes after a pause that doubles while nothing is accepted, and is the first one again afterwards', async () => {
     const stage = await boardScene(played);
     const begins: number[] = [];

@@ -32,7 +32,8 @@ export async function fitToProject(
   if (!('query' in narrowed)) return { refused: narrowed };
   // Without a run there is no issue that may be changed.
   const ownIssue = toolScope === 'issue' ? (ask.run?.issueId ?? '') : null;
-  const { refused, issueIds } = await verifyNamed(narrowed.named, { call, projectSlug, activeStates, ownIssue }, ask);
+  const place = { call, projectSlug, activeStates, ownIssue, steers: ask.run?.steers };
+  const { refused, issueIds } = await verifyNamed(narrowed.named, place, ask);
   if (refused.length > 0) return { refused };
   const written = narrowed.written.map(({ kind, name }) => ({
     kind,

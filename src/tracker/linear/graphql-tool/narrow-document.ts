@@ -47,7 +47,7 @@ export interface WrittenName {
  */
 export type Named = Readonly<Record<Mark, ReadonlySet<string>>>;
 
-const marks = ['issue', 'comment', 'project', 'team', 'changed', 'idle'] as const;
+const marks = ['issue', 'comment', 'project', 'team', 'changed', 'idle', 'label'] as const;
 type Mark = (typeof marks)[number];
 type Finds = Readonly<Record<Mark, Set<string>>>;
 

@@ -9,13 +9,12 @@ import { buildSchema, type GraphQLSchema } from 'graphql';
  *   Linear leads to a single issue, the type is `IssueElsewhere`, which has what Baton shows of a blocker; a list of
  *   issues is `@inProject`.
  * - Filters compare only what an issue itself has: a filter that reaches other things would reveal them by its results.
- * - Every argument that names something is marked, or names what Linear itself ties to the issue: a state, a label, a
- *   person.
+ * - Every argument that names something is marked, or names what Linear itself ties to the issue: a state, a person.
  * - No change moves an issue to another project or team, deletes, writes in another name, or starts another agent.
  *
  * The marks: `@issue` and `@comment` must be in the project; with `@changed` they are changed; `@project` must be the
- * project; `@team` must be one of its teams; `@idle` is a state in which no agent works; `@inProject` and `@ofWorkspace` are filters that are narrowed to the project, and to labels that belong to no
- * team.
+ * project; `@team` must be one of its teams; `@idle` is a state in which no agent works; `@label` must not tell Baton what
+ * to do; `@inProject` and `@ofWorkspace` are filters that are narrowed to the project, and to labels that belong to no team.
  */
 const page =
   'after: String, before: String, first: Int, includeArchived: Boolean, last: Int, orderBy: PaginationOrderBy';
@@ -30,6 +29,7 @@ directive @issue on ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION
 directive @comment on ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION
 directive @changed on ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION
 directive @idle on INPUT_FIELD_DEFINITION
+directive @label on INPUT_FIELD_DEFINITION
 directive @project on ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION
 directive @team on ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION
 directive @inProject on ARGUMENT_DEFINITION
@@ -79,7 +79,7 @@ input IssueCreateInput {
   dueDate: TimelessDate
   stateId: String! @idle
   assigneeId: String
-  labelIds: [String!]
+  labelIds: [String!] @label
 }
 input IssueUpdateInput {
   parentId: String @issue
@@ -90,9 +90,8 @@ input IssueUpdateInput {
   dueDate: TimelessDate
   stateId: String
   assigneeId: String
-  labelIds: [String!]
-  addedLabelIds: [String!]
-  removedLabelIds: [String!]
+  addedLabelIds: [String!] @label
+  removedLabelIds: [String!] @label
 }
 input IssueRelationCreateInput { issueId: String! @issue, relatedIssueId: String! @issue, type: IssueRelationType! }
 input CommentCreateInput { issueId: String! @issue @changed, parentId: String @comment, body: String }

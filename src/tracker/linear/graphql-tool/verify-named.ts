@@ -19,6 +19,7 @@ const answer = z.looseObject({
   }),
 });
 const stateOf = z.object({ name: z.string(), team: z.object({ id: z.string() }) });
+const labelOf = z.object({ name: z.string() });
 const issueOf = {
   issue: ofProject,
   comment: z.object({ issue: ofProject.nullable() }).transform(({ issue }) => issue),
@@ -31,6 +32,8 @@ interface Parts {
   readonly activeStates: ReadonlySet<string>;
   /** The only issue that may be changed, by its id; null: all of the project. */
   readonly ownIssue: string | null;
+  /** Labels that only people set or remove; absent: none. */
+  readonly steers?: ((label: string) => boolean) | undefined;
 }
 
 /** Why some named things are not allowed, and the ids of the issues by their names. */
@@ -41,14 +44,15 @@ export interface Verified {
 
 /**
  * Finds out whether named things are in the project, whether only the own issue is changed, and whether new issues begin
- * in a state in which no agent works: otherwise one run could start another with any text. One read covers all of them, through the
+ * in a state in which no agent works: otherwise one run could start another with any text; and whether a label tells Baton
+ * what to do, such as to merge. One read covers all of them, through the
  * same Linear fields that take the names afterwards, so that a name means the same both times. Nothing is cached,
  * because an issue may move. A name that Linear does not know gets the same answer as one outside the project, so the
  * agent cannot tell the two apart.
  */
 export async function verifyNamed(
-  { issue, comment, project, team, changed, idle }: Named,
-  { call, projectSlug, activeStates, ownIssue }: Parts,
+  { issue, comment, project, team, changed, idle, label }: Named,
+  { call, projectSlug, activeStates, ownIssue, steers }: Parts,
   ask: Ask,
 ): Promise<Verified> {
   const known = (name: string): boolean => isPossibleId(name) || identifier.test(name);
@@ -56,6 +60,7 @@ export async function verifyNamed(
     ...[...issue].map((name) => ({ kind: 'issue' as const, name, isPossible: known(name) })),
     ...[...comment].map((name) => ({ kind: 'comment' as const, name, isPossible: isPossibleId(name) })),
     ...[...idle].map((name) => ({ kind: 'workflowState' as const, name, isPossible: isPossibleId(name) })),
+    ...[...label].map((name) => ({ kind: 'issueLabel' as const, name, isPossible: isPossibleId(name) })),
   ];
   const refused = (...reasons: readonly string[]): Verified => ({ refused: reasons, issueIds: new Map() });
   // The slug is the project's own name and needs no lookup.
@@ -64,7 +69,7 @@ export async function verifyNamed(
   if (count === 0) return refused();
   if (count > mostNamed)
     return refused(
-      `The document names ${count} issues, comments, states, projects and teams. At most ${mostNamed} are allowed.`,
+      `The document names ${count} issues, comments, states, labels, projects and teams. At most ${mostNamed} are allowed.`,
     );
   const impossible = asked.filter(({ isPossible }) => !isPossible);
   if (impossible.length > 0) return refused(...impossible.map(({ kind, name }) => notHere(kind, name)));
@@ -82,14 +87,16 @@ export async function verifyNamed(
   const teams = here?.teams.nodes.map(({ id }) => id) ?? [];
   const issueAt = (kind: 'issue' | 'comment', at: number): z.output<typeof ofProject> | null =>
     issueOf[kind].safeParse(found[`a${at}`]).data ?? null;
+  const labelAt = (at: number): string | null => labelOf.safeParse(found[`a${at}`]).data?.name ?? null;
   const issueIds = new Map(
     asked.flatMap(({ kind, name }, at) => {
-      const id = kind === 'workflowState' ? undefined : issueAt(kind, at)?.id;
+      const id = kind === 'issue' || kind === 'comment' ? issueAt(kind, at)?.id : undefined;
       return id === undefined ? [] : [[name, id] as const];
     }),
   );
   const outside = [
     ...asked.filter(({ kind }, at) => {
+      if (kind === 'issueLabel') return labelAt(at) === null;
       if (kind !== 'workflowState') return issueAt(kind, at)?.project?.slugId !== projectSlug;
       const state = stateOf.safeParse(found[`a${at}`]).data;
       return state === undefined || !teams.includes(state.team.id);
@@ -102,15 +109,19 @@ export async function verifyNamed(
     ({ kind }, at) =>
       kind === 'workflowState' && activeStates.has(normalizeState(stateOf.safeParse(found[`a${at}`]).data?.name ?? '')),
   );
+  const steering = asked.flatMap(({ kind }, at) => (kind === 'issueLabel' ? (labelAt(at) ?? []) : []));
   const reasons = [
     ...outside,
     ...others.map((name) => `You can change only the issue of this run, and "${name}" does not belong to it.`),
     ...active.map(({ name }) => `Agents work on issues in the state "${name}"; create the issue in another state.`),
+    ...steering
+      .filter((name) => steers?.(name) === true)
+      .map((name) => `The label "${name}" tells Baton what to do: only people set or remove it.`),
   ];
   return { refused: reasons, issueIds };
 }
 
-type Looked = 'issue' | 'comment' | 'workflowState';
+type Looked = 'issue' | 'comment' | 'workflowState' | 'issueLabel';
 
 /** The read for these names. Its document depends on their number; the names are variables. */
 export function scopeRead(
@@ -122,6 +133,7 @@ export function scopeRead(
     issue: place,
     comment: `issue { ${place} }`,
     workflowState: 'name team { id }',
+    issueLabel: 'name',
   };
   const declared = asked.map((_, at) => `, $a${at}: String!`).join('');
   const reads = asked.map(({ kind }, at) => {
