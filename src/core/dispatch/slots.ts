@@ -86,7 +86,7 @@ export function countSlots(runningSlots: readonly Slot[], { agent, judge }: Slot
   const extra = slotsForJudges(limit, judge.extraSlotsPercent);
   const byKey = new Map<string, StateCount>();
   const byName = new Map<string, StateCount>();
-  const taken = { workers: 0, phases: 0, judges: 0 };
+  const taken = { workers: 0, judges: 0, others: 0 };
 
   const countOf = (name: string): StateCount => {
     const known = byName.get(name);
@@ -99,12 +99,12 @@ export function countSlots(runningSlots: readonly Slot[], { agent, judge }: Slot
   };
   const take = ({ state, role }: Slot): void => {
     if (isJudge(role)) taken.judges += 1;
-    else if (role === 'phase') taken.phases += 1;
-    else taken.workers += 1;
+    else if (role === 'worker') taken.workers += 1;
+    else taken.others += 1;
     countOf(state).taken += 1;
   };
   /** Of the limit, by others than workers. */
-  const others = (): number => taken.phases + Math.max(0, taken.judges - extra);
+  const others = (): number => taken.others + Math.max(0, taken.judges - extra);
   /** Of the limit, without the extra slots. */
   const ofLimit = (): number => taken.workers + others();
 

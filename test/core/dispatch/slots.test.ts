@@ -9,6 +9,7 @@ import {
   slotView,
   whyNoSlot,
 } from '../../../src/core/dispatch/slots.ts';
+import { isJudge, roles } from '../../../src/core/run/role.ts';
 import { settings } from '../../fake/settings.ts';
 import { workersIn } from '../../fake/slots.ts';
 import { telling } from '../../telling.ts';
@@ -81,10 +82,10 @@ it.each([
   expect([slotsText(view), freeSlots(view), view.judges === undefined]).toEqual([text, free, roles.length === 0]);
 });
 
-const anySlots = fc.array(fc.constantFrom<Slot['role']>('judge', 'worker'), { maxLength: 30 });
+const anySlots = fc.array(fc.constantFrom(...roles), { maxLength: 30 });
 
 // @conforms 4.114
-it('never lets workers exceed the limit, nor all together the limit and the slots of judges', () => {
+it('never lets others than judges exceed the limit, nor all together the limit and the slots of judges', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 12 }),
@@ -97,12 +98,12 @@ it('never lets workers exceed the limit, nor all together the limit and the slot
         for (const role of wishes) {
           const slot = { state: 'Todo', role };
           if (whyNoSlot(slot, taken, wide) === null) taken.push(slot);
-          const workers = taken.filter((each) => each.role === 'worker').length;
+          const workers = taken.filter((each) => !isJudge(each.role)).length;
           const extra = slotsForJudges(limit, percent);
           expect(workers).toBeLessThanOrEqual(limit);
           expect(taken.length).toBeLessThanOrEqual(limit + extra);
           // A judge waits only when everything is taken.
-          if (role === 'judge' && taken.length < limit + extra) expect(whyNoSlot(slot, taken, wide)).toBeNull();
+          if (isJudge(role) && taken.length < limit + extra) expect(whyNoSlot(slot, taken, wide)).toBeNull();
         }
       },
     ),
@@ -131,3 +132,15 @@ it('keeps the last slot for workers, while one waits and the limit is at least t
   expect(whyNone(judges(1), 1, true)).toBeNull();
   expect(whyNone(judges(2), 1, true)).toBe('project_full');
 });
+
+// @conforms 4.112
+it.each(roles.filter((role) => role !== 'worker' && !isJudge(role)))(
+  'counts the agent of a %s as one that leaves a slot to workers',
+  (role) => {
+    const some = settings({ agent: { maxConcurrentAgents: 2 } });
+    const whyNone = (wanted: Slot['role'], isWaiting: boolean) =>
+      countSlots([{ state: 'Todo', role }], some).whyNone(wanted, () => isWaiting)?.code ?? null;
+    expect([whyNone(role, true), whyNone('phase', true)]).toEqual(['project_full', 'project_full']);
+    expect([whyNone(role, false), whyNone('worker', true)]).toEqual([null, null]);
+  },
+);
