@@ -96,10 +96,18 @@ export interface TaskBrief {
 /** A change at one commit, and what is known about it. */
 export interface JudgeBrief extends Pick<PullRequest, 'number' | 'title' | 'body' | 'branch' | 'base' | 'baseCommit'> {
   readonly commit: string;
-  readonly checks: readonly Check[];
-  readonly rounds: readonly PullRound[];
+  /** Those of `review.checks`, and those of the host. */
+  readonly checks: readonly Pick<Check, 'name' | 'result'>[];
+  /** The first one first, with what people said about it. */
+  readonly rounds: readonly JudgedRound[];
   /** Of this commit and of earlier ones. */
   readonly verdicts: readonly Verdict[];
+  /** What earlier phases prepared, in their order. */
+  readonly artifacts: PhaseBrief['earlier'];
+}
+
+export interface JudgedRound extends Pick<PullRound, 'headCommit' | 'sentBack'> {
+  readonly words: readonly string[];
 }
 
 /** A phase of an issue, for an agent that works in it or after it. */

@@ -1,16 +1,21 @@
+import type { Author } from '../../core/issue/author.ts';
 import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
+import { hasPipeline } from '../../core/pipeline/phase.ts';
 import { goesBack, type JudgedCommit, judgeState } from '../../core/pull/judge.ts';
 import type { OpenPull } from '../../core/pull/open-pull.ts';
 import { type PullRequest, standsInReview } from '../../core/pull/pull-request.ts';
 import type { AgentWish } from '../../core/run/choose-agent.ts';
 import type { Role } from '../../core/run/role.ts';
 import type { RunOutcome } from '../../core/run/run.ts';
+import type { Settings } from '../../core/settings.ts';
 import { isTaskRole, taskRoleOf } from '../../core/task/task.ts';
 import type { WorkflowSource } from '../../core/workflow.ts';
+import type { PullRequests } from '../../pulls/pull-requests.ts';
 import type { JudgeBrief } from '../../runner/runner.ts';
 import type { Store, StoreTables } from '../../store/store.ts';
 import type { Running } from '../claims/claim.ts';
 import type { BaseParts } from '../parts.ts';
+import { latestArtifacts } from '../pipeline/phase-brief.ts';
 import type { Phases } from '../pipeline/phases.ts';
 import { isOnlyReview } from '../poll/candidates.ts';
 
@@ -82,18 +87,32 @@ export class Judges {
   }
 }
 
+export interface JudgeBriefParts {
+  readonly store: Pick<Store, 'artifacts' | 'checks' | 'messages' | 'pullRequests' | 'verdicts'>;
+  readonly pullsFor: (settings: Settings) => PullRequests | null;
+}
+
+/** More than people say about one change. */
+const mostWords = 200;
+
 /** What a judge gets to know about a change in addition to its issue and its commit. */
 export async function briefFor(
-  { store }: { readonly store: Pick<Store, 'checks' | 'pullRequests' | 'verdicts'> },
+  { store, pullsFor }: JudgeBriefParts,
   pull: PullRequest,
-  commit: string,
+  { commit, settings }: { readonly commit: string; readonly settings: Settings },
 ): Promise<JudgeBrief> {
   const { number, title, body, branch, base, baseCommit } = pull;
+  const facts = pullsFor(settings)?.remote?.lastRead(pull);
+  const ofHost = facts?.headCommit === commit ? (facts.checks ?? []) : [];
+  const words = (await store.messages.list(pull, mostWords)).filter(({ author }) => author.kind === 'person');
+  const wordsAt = (head: string) => words.flatMap((each) => (each.commit === head ? [each.body] : []));
+  const rounds = await store.pullRequests.rounds(pull);
   return {
     ...{ number, title, body, branch, base, baseCommit, commit },
-    checks: await store.checks.list(pull, commit),
-    rounds: await store.pullRequests.rounds(pull),
+    checks: [...(await store.checks.list(pull, commit)), ...ofHost],
+    rounds: rounds.map(({ headCommit, sentBack }) => ({ headCommit, sentBack, words: wordsAt(headCommit) })),
     verdicts: await store.verdicts.list(pull),
+    artifacts: hasPipeline(settings.pipeline) ? await latestArtifacts(store, pull, settings.pipeline) : [],
   };
 }
 
@@ -122,14 +141,14 @@ export async function writeJudgement(
   if (pull === null || !standsInReview(pull) || pull.headCommit !== judged.commit) return;
   const { commit, place } = judged;
   const at = clock.now();
+  const author = { kind: 'run', runId } as const;
   const sendBack = async (words: readonly FindingWords[]): Promise<void> => {
-    const author = { kind: 'run', runId } as const;
     if (!(await tables.pullRequests.sendBack(pull, commit, { at, by: author, kind: 'judge' }))) return;
     const key = { project, issueId: pull.issueId };
     for (const each of words)
-      await tables.messages.leave(key, { id: chance.id(), kind: 'review_comment', author, at, commit, ...each });
+      await tables.messages.leave(key, { id: chance.id(), kind: 'review_comment', at, commit, ...each });
   };
-  if (isGivenUp) return sendBack([{ body: noVerdict }]);
+  if (isGivenUp) return sendBack([{ author, body: noVerdict }]);
   if (opinion === null || !hasVerdict(running, outcome)) return;
   const { version: promptVersion } = workflow.promptOf({ issueId: running.issue.id, role: running.role, phase: null });
   await tables.verdicts.add(pull, { ...opinion, commit, place, runId, agent, promptVersion, at });
@@ -138,9 +157,10 @@ export async function writeJudgement(
   if (!goesBack(commit, verdicts, await tables.pullRequests.rounds(pull), judge)) return;
   const rejecting = verdicts.filter((each) => each.commit === commit && each.verdict === 'rejected');
   await sendBack(
-    rejecting.flatMap(({ summary, findings }) => [
-      { body: summary },
+    rejecting.flatMap(({ summary, findings, runId: by }) => [
+      { author: { kind: 'run', runId: by } as const, body: summary },
       ...findings.map(({ file: path, line, severity, problem, wanted }) => ({
+        author: { kind: 'run', runId: by } as const,
         path,
         line,
         body: `${problem} (${severity})\n\nWhat would satisfy the judge: ${wanted}`,
@@ -150,6 +170,8 @@ export async function writeJudgement(
 }
 
 interface FindingWords {
+  /** The judge that found it. */
+  readonly author: Author;
   readonly body: string;
   readonly path?: string | null;
   readonly line?: number | null;

@@ -32,7 +32,7 @@ import { briefForPhase } from '../pipeline/phase-brief.ts';
 import type { Phases } from '../pipeline/phases.ts';
 import { makePlan } from '../planner/make-plan.ts';
 import { partsOfIssue } from '../planner/parent-brief.ts';
-import { briefFor, type Judges } from '../review/judges.ts';
+import { briefFor, type JudgeBriefParts, type Judges } from '../review/judges.ts';
 import type { OpenProposals } from '../tasks/open-proposals.ts';
 import { briefForTask } from '../tasks/task-runs.ts';
 import { offerLearnings } from './offer-learnings.ts';
@@ -40,7 +40,7 @@ import { type RecordFactsParts, recordFacts } from './record-facts.ts';
 import { newRunState, type RunState, waitingForPerson } from './run-state.ts';
 import { type SettleParts, settleRun } from './settle-run.ts';
 
-export interface RunsParts extends SettleParts, Omit<RecordFactsParts, 'stopRun'> {
+export interface RunsParts extends SettleParts, Omit<RecordFactsParts, 'stopRun'>, Pick<JudgeBriefParts, 'pullsFor'> {
   readonly runner: Runner;
   readonly trackerFor: (settings: Settings) => Tracker;
   readonly skipped: SkippedIssues;
@@ -219,7 +219,8 @@ export class Runs {
     let learnings: readonly Learning[];
     try {
       issue = await this.#beginWork(running);
-      judged = begun.pull === null ? null : await briefFor(this.#parts, begun.pull, running.judged?.commit ?? '');
+      const at = { commit: running.judged?.commit ?? '', settings: running.workflow.settings };
+      judged = begun.pull === null ? null : await briefFor(this.#parts, begun.pull, at);
       const isOutside = running.role === 'judge' || running.role === 'planner' || running.plannedAs === 'parent';
       phase = isOutside ? null : await briefForPhase(this.#parts, running);
       parts = running.plannedAs === 'parent' ? await partsOfIssue(this.#parts, issue.id) : [];

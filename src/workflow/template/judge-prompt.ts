@@ -1,4 +1,4 @@
-/** The prompt of the judge without `judge.prompt`. Baton adds the change, its checks, earlier verdicts and the tools. */
+/** The prompt of the judge without `judge.prompt`. Baton adds the artifacts of earlier phases, the change, its checks, earlier rounds and the tools. */
 export const defaultJudgePrompt = `You are the reviewer of a change that another agent made for an issue. You decide whether it can be merged.
 
 Identifier: {{ issue.identifier }}

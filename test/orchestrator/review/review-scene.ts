@@ -1,5 +1,6 @@
+import type { Finding } from '../../../src/core/pull/judge.ts';
 import type { Publication } from '../../../src/core/run/run-evidence.ts';
-import type { Settings } from '../../../src/core/settings.ts';
+import type { JudgeSettings, Settings } from '../../../src/core/settings.ts';
 import { MemoryTracker } from '../../../src/tracker/memory/memory-tracker.ts';
 import { fakePulls } from '../../fake/fake-pulls.ts';
 import { issue } from '../../fake/issues.ts';
@@ -56,3 +57,56 @@ export const claims = (stage: Scene) => {
   const { running, retrying, held } = stage.orchestrator.read();
   return [running.length, retrying.length, held.length];
 };
+
+/** Changes are judged. */
+export function judging(judge: Partial<JudgeSettings> = {}, agent: Partial<Settings['agent']> = {}): Settings {
+  return {
+    ...reviewed,
+    agent: { ...reviewed.agent, ...agent },
+    judge: { ...reviewed.judge, agents: ['default'], ...judge },
+  };
+}
+
+export const finding: Finding = {
+  file: 'a.ts',
+  line: 3,
+  severity: 'must',
+  problem: 'It is wrong.',
+  wanted: 'Make it right.',
+};
+
+/** The judge says so and leaves the files as they are. */
+export function say(
+  run: StagedRun | undefined,
+  findings: readonly Finding[] = [],
+  changed: boolean | null = false,
+): void {
+  const verdict = findings.length === 0 ? ('approved' as const) : ('rejected' as const);
+  run?.request.report({ kind: 'opinion', opinion: { verdict, summary: 'So it is.', findings } });
+  silent(run, changed);
+}
+
+/** The judge says nothing. */
+export function silent(run: StagedRun | undefined, changed: boolean | null = false): void {
+  run?.request.report({ kind: 'changed', changed, facts: null });
+  run?.succeed();
+}
+
+/** A change stands in review, and its judge runs. */
+export async function judged(settings = judging(), options: Parameters<typeof inReviewMode>[0] = {}) {
+  const stage = await inReviewMode({ settings, ...options });
+  commit(stage.runs[0], 'commit-1');
+  await stage.clock.advance(minute);
+  return stage;
+}
+
+/** The agent of the change commits another time. */
+export async function revise(stage: Awaited<ReturnType<typeof judged>>, nth: number): Promise<void> {
+  stage.at.head = `commit-${nth}`;
+  commit(stage.runs.at(-1), `commit-${nth}`);
+  await stage.clock.advance(minute);
+}
+
+export const roles = ({ runs }: Pick<Scene, 'runs'>) =>
+  runs.map(({ request }) => (request.judged === null ? 'worker' : 'judge'));
+export const verdictsOf = async (stage: Scene) => stage.store.verdicts.list({ project: stage.project, number: 1 });
