@@ -86,6 +86,7 @@ export function describePull(
     `  status    ${statusWords[pull.status]}`,
     `  branch    ${harmlessLine(pull.branch)} at ${pull.head.slice(0, shortCommit)}, into ${harmlessLine(pull.base)}`,
     ...(pull.url === null ? [] : [`  page      ${harmlessLine(pull.url)}`]),
+    ...judgeLines(pull),
     ...endLines(pull),
     ...[governingText(pull.governing)].flatMap((mark) => (mark === null ? [] : [`  read      ${mark}`])),
     `  cost      ${usage.runs === 1 ? '1 run' : `${usage.runs} runs`}, ${usage.total_tokens} tokens${cost}`,
@@ -96,6 +97,19 @@ export function describePull(
     ...nextLines(pull, flags, surroundings),
   ];
 }
+
+function judgeLines({ judge, rounds }: PullDetail): string[] {
+  if (judge === null) return [];
+  const said = new Set(rounds.at(-1)?.verdicts.map(({ verdict }) => verdict));
+  return [`  judge     ${judgeWords[judge]}${said.size > 1 ? '; the judges disagree' : ''}`];
+}
+
+const judgeWords: Readonly<Record<NonNullable<PullDetail['judge']>, string>> = {
+  waits: 'waits for the checks',
+  wanted: 'no verdict yet',
+  approved: 'approved',
+  rejected: 'rejected',
+};
 
 function endLines({
   merge,

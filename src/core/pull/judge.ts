@@ -63,7 +63,8 @@ export type JudgeState =
   /** Its checks run, or its issue is being moved. */
   | { readonly status: 'waits' }
   | { readonly status: 'wanted'; readonly place: number; readonly agent: string }
-  | { readonly status: 'approved' | 'rejected' };
+  /** `isDivided`: another judge of the commit said the opposite. */
+  | { readonly status: 'approved' | 'rejected'; readonly isDivided: boolean };
 
 export function judgeState(
   pull: PullRequest,
@@ -73,7 +74,7 @@ export function judgeState(
 ): JudgeState | null {
   const ofHead = verdicts.filter(({ commit }) => commit === pull.headCommit);
   const decided = decisionOf(ofHead, judge);
-  if (decided !== null) return { status: decided };
+  if (decided !== null) return { status: decided, isDivided: ofHead.some(({ verdict }) => verdict !== decided) };
   // A person who approved it does not need the judge, and a red one goes back, or waits for a person.
   if (judge.agents.length === 0 || !standsInReview(pull) || pull.approved !== null || checks === 'red') return null;
   if (pull.movedAt === null || checks === 'waiting') return { status: 'waits' };

@@ -19,7 +19,7 @@ const ready: AutoMergeFacts = {
   head: 'head-1',
   base: 'base-1',
   reviewedBase: 'base-1',
-  judge: { status: 'approved' },
+  judge: { status: 'approved', isDivided: false },
   reviews: [],
   checks: 'green',
   governing: [],
@@ -30,7 +30,11 @@ describe('a change that Baton may merge itself', () => {
   it.each<readonly [string, Partial<AutoMergeFacts>, AutoMergeObjection | null]>([
     ['approved by its judge, green, on its base', {}, null],
     ['approved by a person instead', { pull: byPerson('head-1'), judge: null }, null],
-    ['approved by a person, against its judge', { pull: byPerson('head-1'), judge: { status: 'rejected' } }, null],
+    [
+      'approved by a person, against its judge',
+      { pull: byPerson('head-1'), judge: { status: 'rejected', isDivided: false } },
+      null,
+    ],
     ['approved by a reviewer at the host', { judge: null, reviews: [{ author: 'ada', verdict: 'approved' }] }, null],
     [
       'approved by the same reviewer who had asked for changes',
@@ -44,7 +48,7 @@ describe('a change that Baton may merge itself', () => {
     ],
     ['approved at another commit', { pull: byPerson('head-0'), judge: null }, 'not_approved'],
     ['waiting for its judge', { judge: { status: 'wanted', place: 0, agent: 'default' } }, 'not_approved'],
-    ['rejected', { judge: { status: 'rejected' } }, 'not_approved'],
+    ['rejected', { judge: { status: 'rejected', isDivided: false } }, 'not_approved'],
     ['without any approval', { judge: null }, 'not_approved'],
     [
       'against which one of two reviewers speaks',

@@ -96,8 +96,7 @@ export function reviews({ reviews: waiting, governing, held, running, retrying, 
 /** What is known of a change without reading it. */
 function reviewText(pull: OpenPull | undefined): string {
   const what = pull?.status === 'approved' ? 'an approved change waits to be merged' : 'a change waits for your review';
-  const said = pull?.judge === null || pull?.judge === undefined ? '' : judgeTexts[pull.judge.status];
-  return `${what}${checkTexts[pull?.checks ?? 'none']}${said}${autoMergeText(pull?.autoMerge?.objection)}`;
+  return `${what}${checkTexts[pull?.checks ?? 'none']}${judgeText(pull?.judge)}${autoMergeText(pull?.autoMerge?.objection)}`;
 }
 
 /** A label asks Baton to merge it: why it does not. Checks and approval are named already. */
@@ -109,12 +108,13 @@ function autoMergeText(objection: string | null | undefined): string {
   return `; Baton does not merge it: ${text}`;
 }
 
-const judgeTexts: Readonly<Record<NonNullable<OpenPull['judge']>['status'], string>> = {
-  waits: '',
-  wanted: '',
-  approved: '; its judge approves it',
-  rejected: '; its judge rejects it, and a person decides',
-};
+function judgeText(judge: OpenPull['judge'] | undefined): string {
+  if (judge?.status !== 'approved' && judge?.status !== 'rejected') return '';
+  const { status, isDivided } = judge;
+  const said = status === 'approved' ? 'approve' : 'reject';
+  const who = isDivided ? `its judges disagree; together they ${said} it` : `its judge ${said}s it`;
+  return `; ${who}${status === 'rejected' ? ', and a person decides' : ''}`;
+}
 
 const checkTexts: Readonly<Record<OpenPull['checks'], string>> = {
   none: '',
