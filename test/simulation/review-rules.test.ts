@@ -6,7 +6,7 @@ import type { OrchestratorParts } from '../../src/orchestrator/assemble.ts';
 import type { PullRequests } from '../../src/pulls/pull-requests.ts';
 import type { RuleName } from './broken-rule.ts';
 import type { Plan } from './plan.ts';
-import { changed, changedStore, inQuietWorld, isFound, quiet } from './quiet-world.ts';
+import { changed, changedStore, inQuietWorld, isFound, quiet, withSettings } from './quiet-world.ts';
 import { autoMergeLabel, type JudgePlan, type ReviewPlan } from './review/review-plan.ts';
 import type { ReviewWorld } from './review/review-world.ts';
 import { otherBase } from './review/simulated-github.ts';
@@ -271,6 +271,32 @@ describe('A rule of review mode notices', () => {
         verdicts: { ...tables.verdicts, list: async () => [] },
       }));
       expect(await isBroken('honest_verdicts', { parts: forgetful }, undecided)).toBe(true);
+    });
+
+    const isFoundIn = (parts: NonNullable<Sabotage['parts']>, plan: Partial<JudgePlan>): Promise<boolean> => {
+      const review = { ...calmReview, judge: { ...judge, ...plan }, decisionsPerMinute: 0 };
+      return isFound('rounds', { parts }, { review, stormMs: 30 * 60_000 });
+    };
+
+    // @conforms simulation.43
+    it.each([
+      ['that it rejects', { rejects: 1 }],
+      ['about which it says nothing', { saysNothing: 1, withoutVerdict: 'todo' }],
+    ] as const)('a judge that sends a change back too often %s', async (_what, plan) => {
+      const generous = withSettings((settings) => ({ ...settings, judge: { ...settings.judge, maxRounds: 50 } }));
+      expect(await isFoundIn(generous, { ...plan, maxRounds: 1 })).toBe(true);
+    });
+
+    // @conforms simulation.43
+    it('a judge that is asked again for ever', async () => {
+      const forgetful = changedStore((tables) => ({
+        ...tables,
+        counters: {
+          ...tables.counters,
+          read: async (key) => ({ ...(await tables.counters.read(key)), stale_runs: 0 }),
+        },
+      }));
+      expect(await isFoundIn(forgetful, { saysNothing: 1 })).toBe(true);
     });
 
     it('judges beyond their slots', async () => {

@@ -1,7 +1,7 @@
 import type { Author } from '../../core/issue/author.ts';
 import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
 import { hasPipeline } from '../../core/pipeline/phase.ts';
-import { goesBack, type JudgedCommit, judgeState } from '../../core/pull/judge.ts';
+import { goesBack, type JudgedCommit, judgeState, sentBackBy } from '../../core/pull/judge.ts';
 import type { OpenPull } from '../../core/pull/open-pull.ts';
 import { type PullRequest, standsInReview } from '../../core/pull/pull-request.ts';
 import type { AgentWish } from '../../core/run/choose-agent.ts';
@@ -119,6 +119,17 @@ export async function briefFor(
 /** Whether a judge gave a verdict that counts: it left the files of the commit as they are. */
 export function hasVerdict({ opinion, changed }: Running, { end }: RunOutcome): boolean {
   return end === 'succeeded' && opinion !== null && changed === false;
+}
+
+/** Whether a change whose judge gave no verdict may go back to its agent: that is a round of the judge too. */
+export async function mayGoBackUnjudged(
+  { project, source, store }: Pick<BaseParts, 'project' | 'source' | 'store'>,
+  { judged }: Running,
+): Promise<boolean> {
+  const { maxRounds, withoutVerdict } = source.read().workflow.settings.judge;
+  if (judged === null || withoutVerdict !== 'todo') return false;
+  const rounds = await store.pullRequests.rounds({ project, number: judged.number });
+  return sentBackBy(rounds, ['judge']) < maxRounds;
 }
 
 /** After this many runs without a verdict the change goes back to its agent, where the settings say so. */

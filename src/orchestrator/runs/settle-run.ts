@@ -21,7 +21,7 @@ import type { BaseParts, EndedRun } from '../parts.ts';
 import { completionOf, readPhase, writePhaseEnd } from '../pipeline/end-of-run.ts';
 import type { Candidates } from '../poll/candidates.ts';
 import type { TrackerReads } from '../poll/tracker-reads.ts';
-import { hasVerdict, writeJudgement } from '../review/judges.ts';
+import { hasVerdict, mayGoBackUnjudged, writeJudgement } from '../review/judges.ts';
 import { writeTaskEnd } from '../tasks/task-runs.ts';
 import type { Accounts } from './accounts.ts';
 import type { Journal } from './journal.ts';
@@ -89,6 +89,8 @@ export async function settleRun(parts: SettleParts, running: Running, outcome: R
     environment: outcome.end === 'failed' ? environment.failedRun(running, outcome) : null,
     isHeldForLogin: isHeldForLogin(parts, runId, after),
     branch: await readBranch(parts, running, outcome),
+    // Without an answer of the store a person decides.
+    mayGoBackUnjudged: await mayGoBackUnjudged(parts, running).catch(() => false),
   };
   const exit: Exit = { ...decided, seen: await readIssue(parts, running, decided) };
   for (let waitMs = firstRetryMs; ; waitMs = Math.min(waitMs * 2, longestRetryMs)) {
@@ -116,6 +118,8 @@ interface Exit {
   /** When it may try again, where the environment is to blame for its end; else null. */
   readonly environment: { readonly retryInMs: number } | null;
   readonly branch: BranchState;
+  /** Of a judge that gave no verdict. */
+  readonly mayGoBackUnjudged: boolean;
   /** The issue as read after the exit; null: the tracker does not have it. Absent: not read, the known record counts. */
   readonly seen?: Issue | null | undefined;
 }
@@ -243,7 +247,7 @@ function nextStepOf(parts: SettleParts, running: Running, exit: Exit): Following
 function stepByOutcome(
   parts: SettleParts,
   running: Running,
-  { outcome, end, dice, branch, environment, isHeldForLogin: isForLogin }: Exit,
+  { outcome, end, dice, branch, environment, isHeldForLogin: isForLogin, mayGoBackUnjudged: mayGoBack }: Exit,
 ): Following {
   const { issue, runId, holdAfterwards } = running;
   const { source, clock, accounts } = parts;
@@ -274,8 +278,8 @@ function stepByOutcome(
       running.role === 'judge' || running.role === 'phase_judge'
         ? {
             hasVerdict: hasVerdict(running, outcome),
-            // The agent of the phase would have nothing to change.
-            withoutVerdict: running.role === 'judge' ? settings.judge.withoutVerdict : 'hold',
+            // The agent of a phase would have nothing to change.
+            withoutVerdict: mayGoBack ? 'todo' : 'hold',
           }
         : null,
     quotaReadyInMs: agentReadyInMs(accounts, settings, wish),

@@ -1,53 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../../src/core/baton-error.ts';
-import type { Finding } from '../../../src/core/pull/judge.ts';
 import { noPressure } from '../../../src/core/requests/request-pressure.ts';
-import type { JudgeSettings, Settings } from '../../../src/core/settings.ts';
 import type { HostVerdict, PullRequests, RemoteHost } from '../../../src/pulls/pull-requests.ts';
+import { reviews } from '../../../src/server/api/present/needs-you.ts';
 import { fakePulls } from '../../fake/fake-pulls.ts';
 import { issue } from '../../fake/issues.ts';
-import { besides, type Scene, type StagedRun } from '../scene.ts';
-import { claims, commit, hour, inReviewMode, minute, reviewed } from './review-scene.ts';
-
-function judging(judge: Partial<JudgeSettings> = {}, agent: Partial<Settings['agent']> = {}): Settings {
-  return {
-    ...reviewed,
-    agent: { ...reviewed.agent, ...agent },
-    judge: { ...reviewed.judge, agents: ['default'], ...judge },
-  };
-}
-
-const finding: Finding = { file: 'a.ts', line: 3, severity: 'must', problem: 'It is wrong.', wanted: 'Make it right.' };
-
-/** The judge says so and leaves the files as they are. */
-function say(run: StagedRun | undefined, findings: readonly Finding[] = [], changed: boolean | null = false): void {
-  const verdict = findings.length === 0 ? ('approved' as const) : ('rejected' as const);
-  run?.request.report({ kind: 'opinion', opinion: { verdict, summary: 'So it is.', findings } });
-  silent(run, changed);
-}
-
-function silent(run: StagedRun | undefined, changed: boolean | null = false): void {
-  run?.request.report({ kind: 'changed', changed, facts: null });
-  run?.succeed();
-}
-
-/** A change stands in review, and its judge runs. */
-async function judged(settings = judging(), options: Parameters<typeof inReviewMode>[0] = {}) {
-  const stage = await inReviewMode({ settings, ...options });
-  commit(stage.runs[0], 'commit-1');
-  await stage.clock.advance(minute);
-  return stage;
-}
-
-async function revise(stage: Awaited<ReturnType<typeof judged>>, nth: number): Promise<void> {
-  stage.at.head = `commit-${nth}`;
-  commit(stage.runs.at(-1), `commit-${nth}`);
-  await stage.clock.advance(minute);
-}
-
-const roles = ({ runs }: Pick<Scene, 'runs'>) =>
-  runs.map(({ request }) => (request.judged === null ? 'worker' : 'judge'));
-const verdictsOf = async (stage: Scene) => stage.store.verdicts.list({ project: stage.project, number: 1 });
+import { besides } from '../scene.ts';
+import {
+  claims,
+  finding,
+  hour,
+  judged,
+  judging,
+  minute,
+  reviewed,
+  revise,
+  roles,
+  say,
+  silent,
+  verdictsOf,
+} from './review-scene.ts';
 
 describe('a change in review', () => {
   // @conforms 4.133
@@ -58,12 +30,16 @@ describe('a change in review', () => {
     expect(brief).toMatchObject({ number: 1, commit: 'commit-1', baseCommit: 'base-1' });
     expect(stage.orchestrator.read().pulls.get('1')?.judge).toMatchObject({ status: 'wanted' });
     expect(await stage.stateNow()).toBe('In Review');
+    const waiting = () => reviews(stage.orchestrator.read()).map(({ key, code }) => [key, code]);
+    await stage.clock.advance(minute);
+    expect(waiting()).toEqual([]);
     say(stage.runs[1]);
     await stage.clock.advance(10 * minute);
+    expect(waiting()).toEqual([['review:1', 'review']]);
     expect(await verdictsOf(stage)).toMatchObject([
       { commit: 'commit-1', verdict: 'approved', agent: 'default', place: 0 },
     ]);
-    expect(stage.orchestrator.read().pulls.get('1')?.judge).toEqual({ status: 'approved' });
+    expect(stage.orchestrator.read().pulls.get('1')?.judge).toEqual({ status: 'approved', isDivided: false });
     expect([roles(stage).length, claims(stage)]).toEqual([2, [0, 0, 0]]);
     expect(await stage.stateNow()).toBe('In Review');
   });
@@ -91,7 +67,7 @@ describe('a change in review', () => {
     say(stage.runs[3]);
     await stage.clock.advance(10 * minute);
     expect(roles(stage)).toEqual(['worker', 'judge', 'worker', 'judge']);
-    expect(stage.orchestrator.read().pulls.get('1')?.judge).toEqual({ status: 'approved' });
+    expect(stage.orchestrator.read().pulls.get('1')?.judge).toEqual({ status: 'approved', isDivided: false });
   });
 
   it('waits for a person after the rounds of its judge, and after the same finding twice', async () => {
@@ -102,7 +78,7 @@ describe('a change in review', () => {
     say(stage.runs[3], [{ ...finding, problem: 'Something else is wrong.' }]);
     await stage.clock.advance(10 * minute);
     expect([roles(stage).length, await stage.stateNow()]).toEqual([4, 'In Review']);
-    expect(stage.orchestrator.read().pulls.get('1')?.judge).toEqual({ status: 'rejected' });
+    expect(stage.orchestrator.read().pulls.get('1')?.judge).toEqual({ status: 'rejected', isDivided: false });
     const other = await judged();
     say(other.runs[1], [finding]);
     await other.clock.advance(minute);
@@ -141,6 +117,22 @@ describe('a change in review', () => {
     await stage.command('issue_retry', { issue: '1' });
     await stage.clock.advance(minute);
     expect(roles(stage).at(-1)).toBe('judge');
+  });
+
+  it('without a verdict goes back only as often as its judge may send it back, and is then held', async () => {
+    const stage = await judged(judging({ withoutVerdict: 'todo', maxRounds: 1 }));
+    const threeTimes = async (): Promise<void> => {
+      for (let nth = 1; nth <= 3; nth += 1) {
+        silent(stage.runs.at(-1));
+        await stage.clock.advance(10 * minute);
+      }
+    };
+    await threeTimes();
+    expect(roles(stage).at(-1)).toBe('worker');
+    await revise(stage, 2);
+    await threeTimes();
+    expect(roles(stage)).toEqual(['worker', ...Array(3).fill('judge'), 'worker', ...Array(3).fill('judge')]);
+    expect(stage.orchestrator.read().held).toMatchObject([{ code: 'judge_without_verdict' }]);
   });
 
   it('on hold by a person has its judge again after a retry', async () => {
