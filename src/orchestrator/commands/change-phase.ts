@@ -14,7 +14,7 @@ import {
   type NoDecision,
   shortcomingsOf,
 } from '../pipeline/judge-by-person.ts';
-import { movePhase } from '../pipeline/move-phase.ts';
+import { movePhase, phaseMoved } from '../pipeline/move-phase.ts';
 import { findIssue, leaveToItsOwner } from './find-issue.ts';
 import { type NotActiveParts, noSuchIssue, whyNotActive } from './refuse-issue.ts';
 import { withMessage } from './with-message.ts';
@@ -73,7 +73,7 @@ const acts: Record<PhaseCommandKind, Act> = {
     if (!phases.includes(wanted)) return unknownPhase(wanted, phases);
     return withMessage(parts, issue.id, command, { kind: 'note', body: wordsIn(note) }, async () => {
       await movePhase(parts, issue, wanted, command.author);
-      return done('phase_moved', `${issue.identifier} is in the phase "${wanted}" now.`, { phase: wanted });
+      return phaseMoved(issue, wanted);
     });
   },
 

@@ -170,6 +170,7 @@ export class LabelMirror {
           record,
           labels: issue.labels,
           at: issue.updatedAt,
+          commandId: this.#parts.chance.id(),
         });
       case 'revision': {
         const revisionSince = found.wanted ? clock.now() : null;

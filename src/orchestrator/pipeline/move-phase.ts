@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { type CommandAnswer, done } from '../../core/command/command-answers.ts';
 import type { Author } from '../../core/issue/author.ts';
 import { laterPhases, newPhaseRecord, type PhaseRecord } from '../../core/pipeline/phase.ts';
 import { obeyedLabels } from '../../core/pipeline/phase-labels.ts';
@@ -28,6 +29,8 @@ export interface SeenLabel {
   readonly labels: readonly string[];
   /** The time of the issue in its tracker. */
   readonly at: number | null;
+  /** Under which the label is recorded: it is a command of the person. */
+  readonly commandId: string;
 }
 
 /**
@@ -54,8 +57,12 @@ export async function movePhase(
     const later = laterPhases(source.read().workflow.settings.pipeline, phase);
     const skipped = (record?.skipped ?? []).filter((name) => name !== phase && !later.includes(name));
     await tables.phases.put(key, { ...newPhaseRecord(phase, now), skipped });
-    if (seen !== null)
+    if (seen !== null) {
       await tables.phases.setMirrored(key, obeyedLabels(seen.record.mirrored ?? [], seen.labels), seen.at);
+      const command = { id: seen.commandId, project, kind: 'phase_move', author: by, at: now, key: null };
+      await tables.commands.submit({ ...command, payload: { issue: issue.identifier, phase } });
+      await tables.commands.finish(seen.commandId, { ...phaseMoved(issue, phase), at: now });
+    }
     return { from: record?.phase ?? null };
   });
   phases.forget(issue.id);
@@ -63,6 +70,10 @@ export async function movePhase(
   const named = { issue_id: issue.id, issue_identifier: issue.identifier };
   logger.info('phase_moved', { ...named, from: moved.from, to: phase, by: by.kind });
   await continueAfterPerson(parts, issue);
+}
+
+export function phaseMoved({ identifier }: IssueName, phase: string): CommandAnswer {
+  return done('phase_moved', `${identifier} is in the phase "${phase}" now.`, { phase });
 }
 
 /** A person decided about the phase of an issue: its run is about something else now, a hold about phases has its answer, and a retry does not wait any longer. */

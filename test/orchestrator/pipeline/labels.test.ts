@@ -102,6 +102,14 @@ describe('the labels of the pipeline', () => {
     await one.clock.advance(10 * second);
     const moves = [...events(one, 'phase_moved'), ...events(other, 'phase_moved')];
     expect([moves.length, one.runs[0]?.stops]).toEqual([1, ['phase_moved']]);
+    expect(await one.store.commands.list(one.project, 10)).toMatchObject([
+      {
+        kind: 'phase_move',
+        author: { kind: 'person' },
+        payload: { phase: 'grooming' },
+        result: { status: 'done', code: 'phase_moved' },
+      },
+    ]);
     one.runs[0]?.end();
     await one.clock.advance(10 * second);
     expect([...worksOf(one), ...worksOf(other)]).toEqual(['research', 'grooming']);

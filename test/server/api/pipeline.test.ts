@@ -18,7 +18,7 @@ async function judged() {
   }
   stage.runs[0]?.succeed();
   await stage.clock.advance(2_000);
-  return readsOf([projectOf(stage, 'test', { pipeline: () => all })]);
+  return { ...readsOf([projectOf(stage, 'test', { pipeline: () => all })]), stage };
 }
 
 describe('the pipeline in the API', () => {
@@ -70,5 +70,22 @@ describe('the pipeline in the API', () => {
     expect((await get(`${artifact}/diff?to=1`)).files).toMatchObject([{ status: 'added', added: 3, removed: 0 }]);
     expect(await refused(`${artifact}?version=3`)).toEqual([404, 'artifact_not_found']);
     expect(await refused(`${at}/issues/X-1/artifacts/nowhere`)).toEqual([404, 'artifact_not_found']);
+  });
+
+  it('has what people decided in the history of the issue, also by a label', async () => {
+    const { get, stage } = await judged();
+    const person = { kind: 'person', name: 'me' } as const;
+    await stage.command('phase_reject', { issue: '1', note: 'Name the files.' });
+    await stage.command('phase_move', { issue: '1', phase: 'grooming' });
+    await stage.clock.advance(10_000);
+    await stage.tracker.changes.changeLabels('1', { add: ['phase:research'], remove: ['phase:grooming'] }, person);
+    await stage.orchestrator.refresh();
+    await stage.clock.advance(10_000);
+    const { history } = await get(`${at}/issues/X-1`);
+    expect(history).toMatchObject([
+      { what: 'phase_reject', author: person },
+      { what: 'phase_move', author: person },
+      { what: 'phase_move', author: { kind: 'person', name: 'a label' } },
+    ]);
   });
 });

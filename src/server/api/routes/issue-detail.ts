@@ -32,6 +32,7 @@ const commandsSearched = 1_000;
 const issueCommands: readonly CommandKind[] = [
   ...(['issue_retry', 'issue_hold', 'issue_release', 'issue_stop'] as const),
   ...(['issue_steer', 'issue_takeover', 'issue_handback', 'question_answer'] as const),
+  ...(['phase_move', 'phase_approve', 'phase_reject'] as const),
 ];
 
 /** Everything that Baton knows about one issue; null when it does not know the issue. */
