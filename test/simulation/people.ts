@@ -37,7 +37,7 @@ export class People {
     world.nowAndThen(draw.people, plan.people.commandsPerMinute, () => this.#command());
     const submit = (kind: CommandKind, payload: Record<string, unknown>): Promise<void> => this.submit(kind, payload);
     new HelpfulPeople(world, submit);
-    if (world.pipeline !== null) startPipelinePeople(world, world.pipeline);
+    if (world.pipeline !== null) startPipelinePeople(world, world.pipeline, submit);
     this.#reviewers = world.review === null ? null : new ReviewPeople(world, world.review, submit);
     this.#askers = world.tasks === null ? null : new TaskPeople(world, world.tasks, submit);
   }

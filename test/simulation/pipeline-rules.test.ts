@@ -17,17 +17,34 @@ const calm: PipelinePlan = {
   crashes: 0,
   judge: { rejects: 0, saysNothing: 0, spoils: 0 },
   handsPerMinute: 0,
+  decisionsPerMinute: 0,
   refused: 0,
 };
 
 /** As in `rules.test.ts`, in a world with phases. */
 describe('A rule of the pipeline notices', { timeout: 120_000 }, () => {
   it('nothing when nothing goes wrong, and much is completed, sent back, judged, skipped and moved by hand', async () => {
-    const plan = { short: 0.3, skips: 0.2, silent: 0.2, idle: 0.1, crashes: 0.2, handsPerMinute: 1 };
+    const plan = {
+      short: 0.3,
+      skips: 0.2,
+      silent: 0.2,
+      idle: 0.1,
+      crashes: 0.2,
+      handsPerMinute: 1,
+      decisionsPerMinute: 1,
+    };
     const judge = { rejects: 0.4, saysNothing: 0.2, spoils: 0.1 };
     const { broken, counts } = await inPhases({}, { ...plan, judge }, { issues: 20 });
     expect(broken).toBeNull();
-    for (const what of ['claim: advanced', 'claim: revise', 'judge: approve_phase', 'label: move', 'phase left'])
+    const decisions = ['artifact_put', 'phase_approve', 'phase_reject', 'phase_move'].map((kind) => `command: ${kind}`);
+    for (const what of [
+      'claim: advanced',
+      'claim: revise',
+      'judge: approve_phase',
+      'label: move',
+      'phase left',
+      ...decisions,
+    ])
       expect([what, counts.get(what) ?? 0]).not.toEqual([what, 0]);
   });
 

@@ -35,6 +35,7 @@ const streams = [
   'planner',
   'tasks',
   'auto merge',
+  'artifacts',
 ] as const;
 type Stream = (typeof streams)[number];
 

@@ -21,6 +21,8 @@ export interface PipelinePlan {
   readonly judge: { readonly rejects: number; readonly saysNothing: number; readonly spoils: number };
   /** How often people change labels of the pipeline by hand. */
   readonly handsPerMinute: number;
+  /** How often people write, approve or reject an artifact, or move an issue, by command. */
+  readonly decisionsPerMinute: number;
   /** The share of label writes that the tracker refuses. */
   readonly refused: number;
 }
@@ -47,6 +49,7 @@ export function drawPipeline(seed: number): PipelinePlan | null {
     judge: { rejects: draw.pick([0.1, 0.5, 0.9]), saysNothing: draw.pick([0, 0.1, 0.6]), spoils: draw.pick([0, 0.2]) },
     handsPerMinute: rate(2),
     refused: rate(0.3),
+    decisionsPerMinute: rate(2),
   };
 }
 

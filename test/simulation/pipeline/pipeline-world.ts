@@ -20,7 +20,7 @@ export class PipelineWorld {
   write(workspace: string, path: string, isShort: boolean): void {
     this.#written += 1;
     const files = this.files.get(workspace) ?? new Map<string, string>();
-    files.set(path, `# ${isShort ? 'Something' : 'Findings'}\n\nNumber ${this.#written}.\n`);
+    files.set(path, artifactText(isShort, `Number ${this.#written}.`));
     this.files.set(workspace, files);
   }
 
@@ -36,4 +36,8 @@ export class PipelineWorld {
     if (left > 0) this.#moves.set(key, left - 1);
     return left > 0;
   }
+}
+
+export function artifactText(isShort: boolean, words: string): string {
+  return `# ${isShort ? 'Something' : 'Findings'}\n\n${words}\n`;
 }

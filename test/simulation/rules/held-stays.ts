@@ -63,7 +63,7 @@ interface HeldRow {
 /** A command from before the hold that is carried out after it counts as later. */
 function note(world: World, issueId: string, code: string): Held {
   for (const [kinds, times] of [
-    ["('issue_retry', 'issue_release')", world.freedAt],
+    ["('issue_retry', 'issue_release', 'phase_move', 'phase_approve', 'phase_reject')", world.freedAt],
     ["('issue_takeover')", world.takenOverAt],
     ["('issue_handback')", world.handedBackAt],
   ] as const)
