@@ -37,6 +37,10 @@ if (judges !== undefined) {
   const [text, skipTo] = wish.split(' > ');
   mkdirSync('.baton', { recursive: true });
   writeFileSync('.baton/' + phase + '.md', '# Findings\\n\\n' + text + '\\n');
+  if (prompt.includes('Commit the file')) {
+    execFileSync('git', ['add', '.baton']);
+    execFileSync('git', ['commit', '--quiet', '--message', phase]);
+  }
   if (text !== 'silent') await call('complete_phase', { summary: text, ...(skipTo ? { skip_to: skipTo } : {}) });
 } else {
   writeFileSync('work.txt', prompt);

@@ -9,7 +9,7 @@ import { leaveNoPlaces } from './run-baton.ts';
 leaveNoPlaces();
 
 describe('an issue in the pipeline', { timeout: 180_000 }, () => {
-  // @conforms 4.6, 4.44, 4.142, 4.143
+  // @conforms 4.6, 4.44, 4.142, 4.143, pipeline.2
   it('goes through all phases, is sent back once by the judge, and ends in a merged change', async () => {
     const { place, source } = pipelineScene();
     const description = 'research: facts\narchitecture: vague\narchitecture again: clear\ngrooming: steps';
@@ -86,6 +86,21 @@ describe('an issue in the pipeline', { timeout: 180_000 }, () => {
       expect((await answer(place, 'issue', 'show', 'BAT-1')).issue.labels.toSorted()).toEqual(['bug', 'phase:ready']),
     );
     expect((await runsOf(place)).map(({ role }) => role)).toEqual(['phase', 'worker']);
+    await daemon.stop();
+  });
+
+  // @conforms pipeline.2
+  it('has its artifacts in the change where agents commit them', async () => {
+    const { place, source } = pipelineScene(['  entry: grooming', '  commit_artifacts: true']);
+    await answer(place, 'issue', 'add', 'Kept', '--description', 'grooming: steps');
+    const daemon = await daemonHere(place);
+    await soon(async () => {
+      const { pull } = await answer(place, 'pr', 'show', 'BAT-1');
+      expect(pull).toMatchObject({ status: 'in_review' });
+    });
+    expect((await runsOf(place)).map(({ role }) => role)).toEqual(['phase', 'worker']);
+    expect((await answer(place, 'pr', 'merge', 'BAT-1')).command).toMatchObject({ code: 'change_merged' });
+    expect(git(source, 'show', 'main:.baton/grooming.md')).toBe('# Findings\n\nsteps');
     await daemon.stop();
   });
 
