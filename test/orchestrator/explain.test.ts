@@ -274,7 +274,7 @@ describe('an explanation', () => {
     expect(await explain('3')).toMatchObject({ reason: null, startsBefore: 0 });
   });
 
-  // @conforms 4.118
+  // @conforms 4.118, 4.116, 4.117
   it.each([
     { taken: { project: 1, shared: 0 }, limit: 1, byState: {}, reason: 'project_full', all: ['project_full'] },
     { taken: { project: 0, shared: 1 }, limit: 2, byState: {}, reason: 'global_full', all: ['global_full'] },

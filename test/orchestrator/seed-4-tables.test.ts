@@ -22,6 +22,7 @@ async function restarted({ store, clock, tracker, kill }: Scene, options: SceneO
   return next;
 }
 
+// @conforms 4.51
 describe('Seed 4, Race Condition Defense', () => {
   it.each<[string, () => Promise<void>]>([
     [
@@ -67,6 +68,7 @@ describe('Seed 4, Race Condition Defense', () => {
   ])('%s', (_row, check) => check());
 });
 
+// @conforms 4.106
 describe('Seed 4, Reconcile: orphan detection', () => {
   it.each<[string, () => Promise<void>]>([
     [
@@ -105,6 +107,7 @@ describe('Seed 4, Reconcile: orphan detection', () => {
   ])('%s', (_row, check) => check());
 });
 
+// @conforms 4.78, 4.80
 describe('Seed 4, Retry Processing', () => {
   /** A daemon with one slot, whose issue 1 waits ten seconds after a failure. */
   const waiting = async (options: SceneOptions = {}): Promise<Scene> => {

@@ -9,7 +9,7 @@ const steps = ['transitions', 'safety', 'revision_expiry', 'reconcile', 'retries
 const hour = 3_600_000;
 
 describe('a tick', () => {
-  // @conforms 4.2
+  // @conforms 4.2, 4.10, 4.11, 4.18, 4.24
   it("has exactly seed 4's steps in order, and reports them", async () => {
     const stage = await begun();
     expect(stage.health[0]?.tick.steps.map(({ step }) => step)).toEqual(steps);
@@ -147,6 +147,7 @@ describe('a tick', () => {
     expect(recoveries).toBeGreaterThan(2);
   });
 
+  // @conforms 4.23
   it('with a health record or watchers that throw is followed by the next', async () => {
     const stage = await begun();
     stage.health.push = () => {
@@ -166,7 +167,7 @@ describe('a tick', () => {
     expect(stage.health.at(-1)?.next).toMatchObject({ isPolling: true, tickAt: stage.clock.now() + 100 });
   });
 
-  // @conforms tick.2
+  // @conforms tick.2, 4.1
   it('runs at least every five seconds with a local tracker', async () => {
     const stage = await begun({ isLocal: true, settings: settings({ intervalMs: hour }) });
     await stage.clock.advance(20_000);

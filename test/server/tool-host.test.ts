@@ -120,6 +120,7 @@ function messagesIn(stream: string): unknown[] {
 }
 
 describe.each(ages)('the tools of a run over MCP, for a "%s" client', (age) => {
+  // @conforms 4.144
   it('are listed and called', async () => {
     const { host, door } = await open();
     const client = await connect(host.admit('run-1', door), age);

@@ -39,6 +39,7 @@ function reader(): { leave(): void } {
 }
 
 describe('the maintenance of an SQLite file', () => {
+  // @conforms 4.128
   it('moves the log into the file and truncates it', async () => {
     await write(200);
     const pages = logBytes() / 4_120;

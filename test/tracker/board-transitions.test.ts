@@ -41,7 +41,7 @@ const cases = owners.flatMap((owner) =>
 );
 
 describe('the transition table', () => {
-  // @conforms 4.73
+  // @conforms 4.73, 4.62, 4.66, 4.71, 4.72
   it.each(cases)('$owner: $from → $to is allowed: $allowed', ({ owner, from, to, allowed }) => {
     expect(allowedMoves(from, owner).includes(to)).toBe(allowed);
     expect(whyMoveRefused(from, to, owner) === null).toBe(allowed || from === to);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { failureDelayMs, loginDelayMs, quotaDelayMs } from '../../../src/core/run/backoff.ts';
 
 /** Seed 4, Backoff Schedule. */
-// @conforms 2.9, 4.75
+// @conforms 2.9, 4.75, 4.74
 it('doubles from ten seconds up to the limit, as in seed 4', () => {
   const schedule = [1, 2, 3, 4, 5, 6, 7].map((failures) => failureDelayMs(failures, 300_000, 0));
   expect(schedule).toEqual([10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);

@@ -34,6 +34,7 @@ const stopped = {
 const advance = { to: 'advance', phase: 'ready', skipped: [], warnings: [] } as const;
 const judge = { hasVerdict: false, withoutVerdict: 'hold' } as const;
 
+// @conforms 4.27, 4.28, 4.39, 4.40, 4.76
 describe('Seed 4, Counter Lifecycle', () => {
   // Without review, so that a change alone ends nothing.
   const { agent } = settings({ agent: limits });
