@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import type { PullDetail } from '../../../src/client/schema/pull.ts';
+import { judgeWords } from '../../../src/core/pull/judge.ts';
 import { governingText } from '../../../src/core/run/governing-files.ts';
 import { issueHref } from '../../data/page/router.ts';
 import { plainWords } from '../../data/text/words.ts';
@@ -21,7 +22,7 @@ const tones: Readonly<Record<PullDetail['status'], Tone>> = {
 
 /** The name of the change, its state and its facts. */
 export function ReviewHeading({ project, pull }: { readonly project: string; readonly pull: PullDetail }): VNode {
-  const { number, title, status, branch, base, head, usage, standing_since, merge, issue_identifier } = pull;
+  const { number, title, status, branch, base, head, usage, standing_since, merge, judge, issue_identifier } = pull;
   const mark = governingText(pull.governing);
   return (
     <header class="issue-heading">
@@ -58,6 +59,7 @@ export function ReviewHeading({ project, pull }: { readonly project: string; rea
             )}
           </Fact>
         )}
+        {judge !== null && <Fact name="judge">{judgeWords(judge, pull.rounds.at(-1)?.verdicts ?? [])}</Fact>}
         {mark !== null && (
           <Fact name="read before you merge">
             <span class="status needs">

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Pull, PullDetail } from '../../client/schema/pull.ts';
 import type { Diff } from '../../client/schema/run.ts';
+import { judgeWords } from '../../core/pull/judge.ts';
 import { governingText } from '../../core/run/governing-files.ts';
 import { durationText } from '../../core/text/amount-text.ts';
 import { harmlessLine, harmlessLines } from '../../core/text/harmless-line.ts';
@@ -86,7 +87,7 @@ export function describePull(
     `  status    ${statusWords[pull.status]}`,
     `  branch    ${harmlessLine(pull.branch)} at ${pull.head.slice(0, shortCommit)}, into ${harmlessLine(pull.base)}`,
     ...(pull.url === null ? [] : [`  page      ${harmlessLine(pull.url)}`]),
-    ...judgeLines(pull),
+    ...(pull.judge === null ? [] : [`  judge     ${judgeWords(pull.judge, rounds.at(-1)?.verdicts ?? [])}`]),
     ...endLines(pull),
     ...[governingText(pull.governing)].flatMap((mark) => (mark === null ? [] : [`  read      ${mark}`])),
     `  cost      ${usage.runs === 1 ? '1 run' : `${usage.runs} runs`}, ${usage.total_tokens} tokens${cost}`,
@@ -97,19 +98,6 @@ export function describePull(
     ...nextLines(pull, flags, surroundings),
   ];
 }
-
-function judgeLines({ judge, rounds }: PullDetail): string[] {
-  if (judge === null) return [];
-  const said = new Set(rounds.at(-1)?.verdicts.map(({ verdict }) => verdict));
-  return [`  judge     ${judgeWords[judge]}${said.size > 1 ? '; the judges disagree' : ''}`];
-}
-
-const judgeWords: Readonly<Record<NonNullable<PullDetail['judge']>, string>> = {
-  waits: 'waits for the checks',
-  wanted: 'no verdict yet',
-  approved: 'approved',
-  rejected: 'rejected',
-};
 
 function endLines({
   merge,

@@ -83,6 +83,19 @@ export function judgeState(
   return { status: 'wanted', place, agent: judge.agents[place % judge.agents.length] ?? '' };
 }
 
+/** Where a commit stands with its judges, and whether they disagree, for people. */
+export function judgeWords(status: JudgeState['status'], given: readonly Pick<Verdict, 'verdict'>[]): string {
+  const isDivided = new Set(given.map(({ verdict }) => verdict)).size > 1;
+  return `${statusWords[status]}${isDivided ? '; the judges disagree' : ''}`;
+}
+
+const statusWords: Readonly<Record<JudgeState['status'], string>> = {
+  waits: 'waits for the checks',
+  wanted: 'no verdict yet',
+  approved: 'approved',
+  rejected: 'rejected',
+};
+
 /** Null: more verdicts are needed. */
 function decisionOf(
   verdicts: readonly Verdict[],

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type Finding, goesBack, judgeState, sentBackBy, type Verdict } from '../../../src/core/pull/judge.ts';
+import {
+  type Finding,
+  goesBack,
+  judgeState,
+  judgeWords,
+  sentBackBy,
+  type Verdict,
+} from '../../../src/core/pull/judge.ts';
 import type { ChecksVerdict, PullRequest, PullRound, SentBackKind } from '../../../src/core/pull/pull-request.ts';
 import type { JudgeSettings } from '../../../src/core/settings.ts';
 import { settings } from '../../fake/settings.ts';
@@ -62,6 +69,13 @@ describe('several judges', () => {
     expect(state(all, { count, decides })).toEqual(expected);
     // Verdicts about another commit count for nothing.
     expect(state([...verdicts(['r', 'r', 'a'], 'earlier'), ...all], { count, decides })).toEqual(expected);
+  });
+
+  it('are said to disagree only when they do', () => {
+    const all = ['aa', 'ar', 'ra', 'rr', 'a', ''].map((said) => judgeWords('approved', verdicts([...said] as Said[])));
+    expect(new Set(all).size).toBe(2);
+    expect([all[1], all[2]]).toEqual([all[1], all[1]]);
+    expect(all.filter((words) => words === all[0])).toHaveLength(4);
   });
 
   it('do not give the verdict of a place that has one again', () => {
