@@ -1,5 +1,6 @@
 // @module-tag full
 import { describe, expect, it } from 'vitest';
+import { rebaseNote } from '../../src/core/pull/rebase-note.ts';
 import { commit, git, scratchRepository } from '../workspace/git/scratch-repository.ts';
 import { batonAtTerminal, batonHere, daemonHere, type Terminal } from './baton-here.ts';
 import { answer, refusal, runsOf, soon } from './live-daemon.ts';
@@ -107,6 +108,23 @@ describe('baton review', { timeout: 120_000 }, () => {
       head,
       sent_back: { kind: 'person' },
       said: [{ body: 'Say it louder.' }],
+    });
+    await daemon.stop();
+  });
+
+  it('sends a change that conflicts with its base back to be rebased, with one key', async () => {
+    const { place, daemon } = await changeInReview();
+    commit(place.folder, { 'greeting.txt': 'something else\n' });
+    const terminal = batonAtTerminal(place, 'review', 'BAT-1');
+    await asks(terminal, 1);
+    terminal.type('m');
+    await asks(terminal, 2);
+    expect(terminal.stdout()).toContain('greeting.txt');
+    terminal.type('r');
+    expect(await terminal.ended).toMatchObject({ code: 0 });
+    expect((await pullOf(place)).rounds[0]).toMatchObject({
+      sent_back: { kind: 'person' },
+      said: [{ kind: 'note', body: rebaseNote }],
     });
     await daemon.stop();
   });

@@ -9,7 +9,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { approvePull, mergePull, sendBackPull } from './decide.ts';
 import { describePull, diffText } from './show-pulls.ts';
 
-const keys = '[d]iff  [a]pprove  [m]erge  [s]end back  [q]uit';
+const keys = '[d]iff  [a]pprove  [m]erge  [s]end back  [r]ebase  [q]uit';
 
 /**
  * `baton review`: shows a change and asks what to do with it. Where no person is at the terminal it only shows it. Each
@@ -57,6 +57,7 @@ export async function reviewPull(reference: string, flags: CommandFlags, surroun
         return note === '' ? null : sendBackPull(shown, [note], flags, surroundings);
       },
     ],
+    ['r', () => sendBackPull(shown, [], { ...flags, rebase: true }, surroundings)],
   ]);
   try {
     for (;;) {

@@ -22,6 +22,8 @@ export interface PullFlags extends WorkplaceFlags {
 const longestTitle = 60;
 const longestWords = 200;
 const shortCommit = 10;
+/** How much of the end of a check's output is shown; the dashboard and `--json` have more. */
+const outputLines = 10;
 
 /** `baton pr list`: one line per pull request. */
 export async function listPulls(
@@ -152,12 +154,9 @@ function roundLines(rounds: PullDetail['rounds']): string[] {
   return [
     '',
     'Rounds',
-    ...rounds.flatMap(({ round, head, at, sent_back: sentBack, checks, verdicts, said }) => [
+    ...rounds.flatMap(({ round, head, at, sent_back: sentBack, checks, verdicts, said }, index) => [
       `  ${round}  ${head.slice(0, shortCommit)}  ${timeWords(at)}${sentBack === null ? '' : `  sent back by ${sentBack.kind === 'person' ? authorWords(sentBack.by) : sentBack.kind}`}`,
-      ...checks.map(({ name, result, started_at: startedAt }) => {
-        const word = result ?? (startedAt === null ? 'waiting' : 'running');
-        return `     ${word.padEnd(9)} ${harmlessLine(name)}`;
-      }),
+      ...checks.flatMap((check) => checkLines(check, index === rounds.length - 1)),
       ...verdicts.map(
         ({ verdict, agent, summary }) =>
           `     ${verdict.padEnd(9)} by the judge (${harmlessLine(agent)}): ${cut(harmlessLine(summary), longestWords)}`,
@@ -167,6 +166,20 @@ function roundLines(rounds: PullDetail['rounds']): string[] {
           `     ${status.padEnd(9)} ${path === null ? '' : `${harmlessLine(path)}:${line}: `}${cut(harmlessLine(body), longestWords)}`,
       ),
     ]),
+  ];
+}
+
+/** What a check of the last round has to say, unless it passed, is what the next decision is about. */
+function checkLines(check: PullDetail['rounds'][number]['checks'][number], isLast: boolean): string[] {
+  const { name, result, output, started_at: startedAt, ended_at: endedAt } = check;
+  const word = result ?? (startedAt === null ? 'waiting' : 'running');
+  const took =
+    startedAt === null || endedAt === null ? '' : ` (${durationText(Date.parse(endedAt) - Date.parse(startedAt))})`;
+  const said = isLast && result !== 'passed' ? harmlessLines(output ?? '').trim() : '';
+  const lines = said === '' ? [] : said.split('\n').slice(-outputLines);
+  return [
+    `     ${word.padEnd(9)} ${harmlessLine(name)}${took}`,
+    ...lines.map((line) => `               | ${line}`.trimEnd()),
   ];
 }
 
@@ -186,6 +199,7 @@ function nextLines(
     '',
     'Next',
     here(`  baton pr diff ${number}`),
+    ...(rounds.length > 1 ? [here(`  baton pr diff ${number} --since-round ${rounds.length - 1}`)] : []),
     here(`  baton pr send-back ${number} "what has to change"`),
     // Those of the host run again there.
     ...(rounds.at(-1)?.checks.some(({ result }) => result !== null && result !== 'passed') === true

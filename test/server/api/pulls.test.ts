@@ -7,6 +7,7 @@ import type { ApiProject } from '../../../src/server/api/api-project.ts';
 import { runStart } from '../../conformance/store.ts';
 import { begun, type Scene } from '../../orchestrator/scene.ts';
 import { pullDraft } from '../../store/pull-draft.ts';
+import { telling } from '../../telling.ts';
 import { projectOf } from './api-scene.ts';
 import { readsOf } from './read-scene.ts';
 
@@ -130,6 +131,58 @@ describe('a pull request', () => {
       { round: 1, head: 'head-1', sent_back: { kind: 'check' }, checks: [{ result: 'failed', exit_code: 1 }] },
       { round: 2, head: 'head-2', sent_back: null, checks: [{ result: null }] },
     ]);
+  });
+
+  it('shows the tokens and the cost of all runs of its issue', async () => {
+    const stage = await begun({ issues: [] });
+    const { store, project } = stage;
+    await opened(stage, 'a');
+    const none = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, reasoningTokens: 0 };
+    const spend = (issueId: string) =>
+      store.usage.add({
+        ...{ project, issueId, day: '2026-11-15', role: 'worker', runs: 1 },
+        ...{ ...none, totalTokens: 30, costMicroUsd: 1_500_000 },
+      });
+    for (const issueId of ['a', 'a', 'b']) await spend(issueId);
+    const detail = await readsWith(stage, {}).get(`${at}/1`);
+    expect(detail.usage).toMatchObject({ runs: 2, total_tokens: 60, cost_usd: 3 });
+    const [line] = describePull(detail, {}, { cwd: '/', batonPath: 'baton', env: {} }).filter((each) =>
+      each.startsWith('  cost'),
+    );
+    expect(line).toEqual(telling(2, 60, '$3.00'));
+  });
+
+  it('shows how long each check took, and the end of the output of one of its last round that did not pass', async () => {
+    const stage = await begun({ issues: [] });
+    const { checks, pullRequests } = stage.store;
+    const pull = await opened(stage, 'a');
+    const end = async (commit: string, name: string, result: 'passed' | 'failed', output: string) => {
+      await checks.plan(pull, commit, [{ name, command: name }]);
+      await checks.start(pull, commit, name, 1_000);
+      await checks.end(pull, commit, name, { at: 4_500, result, exitCode: 1, output });
+    };
+    await end('head-1', 'old', 'failed', 'of the first round');
+    await pullRequests.stand(pull, { headCommit: 'head-2', baseCommit: 'base-1', at: 20, runId: null });
+    const long = Array.from({ length: 30 }, (_, line) => `line ${line}`).join('\n');
+    await end('head-2', 'test', 'failed', `${long}\nlast \u001b[2J\n`);
+    await end('head-2', 'lint', 'passed', 'all is well');
+    const shown = describePull(
+      await readsWith(stage, {}).get(`${at}/1`),
+      {},
+      { cwd: '/', batonPath: 'baton', env: {} },
+    );
+    expect(shown.filter((line) => line.includes('3.5 s')).map((line) => line.trim().split(/ +/).slice(0, 2))).toEqual([
+      ['failed', 'old'],
+      ['passed', 'lint'],
+      ['failed', 'test'],
+    ]);
+    const output = shown.filter((line) => /^ {10,}\| /.test(line));
+    expect([output.length, output.at(0)?.endsWith('line 21'), output.at(-1)?.endsWith('last ␛[2J')]).toEqual([
+      10,
+      true,
+      true,
+    ]);
+    expect(shown).toContain('  baton pr diff 1 --since-round 1');
   });
 
   it('waits for a check that the settings want and that is not planned yet, while its head stands', async () => {
