@@ -76,7 +76,7 @@ function verdictLines({ verdict, summary, findings }: Verdict): string[] {
 /** What a run does with workspaces. */
 export type RunWorkspaces = Pick<
   Workspaces,
-  'prepare' | 'beforeRun' | 'verify' | 'commitRest' | 'beginToPublish' | 'afterRun' | 'examine' | 'keepOut' | 'readFile'
+  'prepare' | 'beforeRun' | 'verify' | 'commitRest' | 'afterRun' | 'examine' | 'keepOut' | 'readFile'
 >;
 
 /** The checkout of a judge: a folder that is compared, and deleted afterwards. */
@@ -97,7 +97,6 @@ export function asWorkspaces({ fingerprint }: RunCheckout): RunWorkspaces {
     readFile: async () => ({ why: 'a judge has no files of its own' }),
     verify: nothing,
     commitRest: async () => null,
-    beginToPublish: () => {},
     afterRun: async () => null,
     examine: async () => {
       const found = await fingerprint().catch(() => null);

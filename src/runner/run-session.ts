@@ -186,16 +186,13 @@ export async function runSession(run: RunParts, setup: SessionSetup): Promise<vo
     let isReminded = false;
     // What the work came to, where no process of the agent has run since.
     let last: WorkspaceFacts | null = null;
-    const examine = async (): Promise<WorkspaceFacts | null> => {
+    const examine = async (publishes = false): Promise<WorkspaceFacts | null> => {
       const isQuiet = session.pid === null;
-      const facts = await workspaces.examine(workspace.path);
+      const facts = await workspaces.examine(workspace.path, { publishes });
       last = isQuiet ? facts : null;
       return facts;
     };
-    const examineLast = (): Promise<WorkspaceFacts | null> => {
-      workspaces.beginToPublish(workspace);
-      return examine();
-    };
+    const examineLast = (): Promise<WorkspaceFacts | null> => examine(true);
     try {
       onInitializing();
       report({ kind: 'session', threadId: session.threadId });

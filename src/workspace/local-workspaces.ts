@@ -4,6 +4,7 @@ import { examineWorkspace } from './examine/examine-workspace.ts';
 import { hasCode } from './file-system.ts';
 import { createCheckouts } from './git/checkout/checkouts.ts';
 import { isInBase, movedByOthers } from './git/checkout/publish-branch.ts';
+import type { GitDirectory } from './git/read/git-directory.ts';
 import { keptBaseOf } from './git/source/home-repository.ts';
 import { runHook, runHookAnyway } from './hooks.ts';
 import { keepOutOfGit } from './keep-out-of-git.ts';
@@ -43,7 +44,6 @@ export function createLocalWorkspaces(given: LocalWorkspaceParts): Workspaces {
     readFile: readWorkspaceFile,
     verify: ({ path }, { issue }) => verifyWorkspace(settings.root, path, issue.identifier),
     commitRest: ({ path }, visit) => commitRest(path, visit, { git, places, checkouts, clock, logger }),
-    beginToPublish: ({ path }) => checkouts.beginToPublish(path),
     afterRun: async (workspace, visit) => {
       const { afterRun } = parts.hooks;
       if (afterRun !== null) await runHookAnyway('after_run', afterRun, { path: workspace.path, visit }, parts);
@@ -59,7 +59,10 @@ export function createLocalWorkspaces(given: LocalWorkspaceParts): Workspaces {
     finishRemovals: (root) => finishRemovals(root, parts),
     examine: async (path, more) => {
       const checkout = await findCheckout(path).catch(() => null);
-      const facts = await examineWorkspace(path, { git, places, checkout, isInBase: isInBase(git), ...more });
+      const onRead = (directory: GitDirectory): void => checkouts.beginToPublish(path, directory);
+      const early = more?.publishes === true ? { onRead } : {};
+      const parts = { git, places, checkout, isInBase: isInBase(git), ...early, ...more };
+      const facts = await examineWorkspace(path, parts);
       if (facts?.git == null || checkout === null || more?.commits === undefined) return facts;
       const movedTo = await movedByOthers(git, checkout, facts.git.head);
       const base = more.into ?? checkout.base;

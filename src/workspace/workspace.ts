@@ -33,11 +33,6 @@ export interface Workspaces {
    */
   commitRest(workspace: Workspace, visit: RemovalVisit): Promise<string | null>;
   /**
-   * A turn has ended, and `afterRun` may come next: begins to check and to copy the commits of the branch, while the
-   * workspace is examined. Moves no branch.
-   */
-  beginToPublish(workspace: Workspace): void;
-  /**
    * Runs the hook, then publishes the branch. Returns the result, or null for a workspace without a branch to publish.
    */
   afterRun(workspace: Workspace, visit: WorkspaceVisit): Promise<Publication | null>;
@@ -63,12 +58,13 @@ export interface Workspaces {
   finishRemovals(root: string): Promise<void>;
   /**
    * The current state of a workspace; with `commits` also the newest of those beyond the base, at most this many. `into`
-   * is the branch that its change goes into, where that is decided. Null when it could not be read completely. Never
-   * rejects.
+   * is the branch that its change goes into, where that is decided. With `publishes` a turn has ended and `afterRun` may
+   * come next: meanwhile it begins to check and to copy the commits of the branch, and moves no branch. Null when it could
+   * not be read completely. Never rejects.
    */
   examine(
     path: string,
-    more?: { readonly commits?: number; readonly into?: string | null },
+    more?: { readonly commits?: number; readonly into?: string | null; readonly publishes?: boolean },
   ): Promise<WorkspaceFacts | null>;
   /** The workspaces below a root, in the order of their names, and the leftovers of removals. */
   list(root: string, options?: { readonly sizes?: boolean }): Promise<readonly WorkspaceEntry[]>;

@@ -18,7 +18,6 @@ export function memoryWorkspaces(now: () => number): Workspaces {
     readFile: async () => ({ why: 'there are no files' }),
     verify: async () => {},
     commitRest: async () => null,
-    beginToPublish: () => {},
     afterRun: async () => null,
     bringHome: async () => null,
     isThere: async (path) => made.has(path),

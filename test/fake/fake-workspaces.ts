@@ -25,7 +25,6 @@ export function fakeWorkspaces() {
     readFile: never,
     verify: never,
     commitRest: never,
-    beginToPublish: () => {},
     afterRun: never,
     bringHome: async (path) => {
       broughtHome.push(path);

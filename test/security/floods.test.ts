@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { toolBounds } from '../../src/tools/limit-calls.ts';
+import { readGitDirectory } from '../../src/workspace/git/read/read-git-directory.ts';
 import { begun } from '../orchestrator/scene.ts';
 import { memory, openTools } from '../tools/open-tools.ts';
 import { toolScene } from '../tracker/linear/graphql-tool-scene.ts';
@@ -87,7 +88,8 @@ it.each([
     GIT_COMMITTER_EMAIL: 'a@b',
   };
   execFileSync('sh', ['-c', script], { cwd: place, env: { ...process.env, ...identity } });
-  checkouts.beginToPublish(place);
+  const directory = await readGitDirectory(path.join(place, '.git'));
+  if (directory !== null) checkouts.beginToPublish(place, directory);
   expect(await checkouts.publish(place)).toMatchObject({ outcome: 'refused', code });
   const head = git(place, 'rev-parse', 'HEAD');
   expect(() => git(source, 'cat-file', '-e', head)).toThrow();

@@ -56,7 +56,6 @@ export function simulatedWorkspaces(world: World, incarnation: Incarnation): Wor
     verify: async () => {},
     commitRest: ({ path }) =>
       incarnation.call('workspaces.commitRest', async () => (review === null ? null : commitRest(review, path))),
-    beginToPublish: () => {},
     afterRun: ({ path }) => incarnation.call('workspaces.afterRun', () => visit(undefined).then(() => delivered(path))),
     bringHome: (path) => incarnation.call('workspaces.bringHome', () => visit(undefined).then(() => delivered(path))),
     remove: ({ path }, { issue, signal }) =>

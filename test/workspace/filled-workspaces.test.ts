@@ -46,6 +46,19 @@ describe.each(['worktree', 'clone'] as const)('a workspace of the strategy %s', 
     expect(git(source, 'status', '--porcelain')).toBe('');
   });
 
+  it('has its commits copied while it is examined at the end of a turn, and no branch moved before the end of the run', async () => {
+    const { workspaces, place, source } = filled({ strategy });
+    const made = await workspaces.prepare(visit());
+    const first = commit(place.path, { 'src/b.txt': 'two\n' });
+    const isThere = (): boolean => git(source, 'cat-file', '--batch-all-objects', '--batch-check').includes(first);
+    const facts = await workspaces.examine(place.path);
+    expect([facts?.git?.head, isThere()]).toEqual([first, false]);
+    expect(await workspaces.examine(place.path, { publishes: true })).toEqual(facts);
+    await expect.poll(isThere).toBe(true);
+    expect(git(source, 'branch', '--list', 'baton/*')).toBe('');
+    expect(await workspaces.afterRun(made, visit())).toMatchObject({ outcome: 'published', commit: first });
+  });
+
   it('is reused unchanged, without a lock that a killed run left', async () => {
     const { workspaces, place } = filled({ strategy });
     const { gitDir } = await workspaces.prepare(visit());

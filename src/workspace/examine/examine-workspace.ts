@@ -17,7 +17,9 @@ export async function examineWorkspace(workspace: string, examination: GitExamin
 async function gitFacts(workspace: string, examination: GitExamination): Promise<WorkspaceFacts | null> {
   if (!(await lstatOrNull(workspace))?.isDirectory()) return null;
   const directory = await readGitDirectory(path.join(workspace, '.git'));
-  return directory === null ? null : await examineGit(workspace, directory, examination);
+  if (directory === null) return null;
+  examination.onRead?.(directory);
+  return await examineGit(workspace, directory, examination);
 }
 
 async function treeFacts(workspace: string): Promise<WorkspaceFacts | null> {

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readGitDirectory } from '../../../src/workspace/git/read/read-git-directory.ts';
 import { scratchFolder } from '../scratch-folder.ts';
 import {
   type CheckoutChanges,
@@ -22,6 +23,8 @@ import {
 
 const branch = 'baton/t-1';
 
+type Scene = Awaited<ReturnType<typeof scene>>;
+
 /** A source and a workspace filled from it. */
 async function scene(changes: CheckoutChanges = {}) {
   const folder = scratchFolder();
@@ -30,6 +33,12 @@ async function scene(changes: CheckoutChanges = {}) {
   const place = scratch.workspace('T-1');
   const made = await scratch.checkouts.make({ workspace: place, branch });
   return { folder, source, place, made, ...scratch };
+}
+
+/** As the examination of a workspace does, which has just read its git directory. */
+async function beginToPublish({ place, checkouts }: Pick<Scene, 'place' | 'checkouts'>): Promise<void> {
+  const directory = await readGitDirectory(path.join(place, '.git'));
+  if (directory !== null) checkouts.beginToPublish(place, directory);
 }
 
 function tip(source: string): string {
@@ -111,9 +120,9 @@ describe('publishing a branch', () => {
   });
 
   it('moves only the branch once its commits were copied early', async () => {
-    const { source, place, checkouts, calls } = await scene();
+    const { source, place, checkouts, calls, places } = await scene();
     const work = commit(place, { 'AGENTS.md': 'mine\n' });
-    checkouts.beginToPublish(place);
+    await beginToPublish({ place, checkouts });
     const called = (): unknown[] => calls.map(({ args }) => args[0]);
     await expect.poll(called).toEqual(expect.arrayContaining(['fetch', 'diff-tree']));
     expect(git(source, 'branch', '--list', branch)).toBe('');
@@ -125,13 +134,14 @@ describe('publishing a branch', () => {
     });
     expect(called()).toEqual(['for-each-ref', 'update-ref']);
     expect(tip(source)).toBe(work);
+    expect(readdirSync(places.scratch)).toEqual([]);
     expect(git(source, 'fsck', '--full', '--strict', '--connectivity-only')).toBe('');
   });
 
   it('publishes what the branch has, not what was copied early', async () => {
     const { source, place, checkouts } = await scene();
     commit(place, { 'a.txt': '1\n' });
-    checkouts.beginToPublish(place);
+    await beginToPublish({ place, checkouts });
     const later = commit(place, { 'a.txt': '2\n' });
     expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published', commit: later });
     expect(tip(source)).toBe(later);
@@ -140,7 +150,7 @@ describe('publishing a branch', () => {
   it('reads again where others have the branch after an early copy', async () => {
     const { source, place, checkouts } = await scene();
     commit(place, { 'a.txt': '1\n' });
-    checkouts.beginToPublish(place);
+    await beginToPublish({ place, checkouts });
     git(source, 'switch', '-q', '-c', branch);
     expect(await checkouts.publish(place)).toMatchObject({ outcome: 'refused', code: 'checked_out' });
   });

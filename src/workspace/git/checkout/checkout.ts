@@ -1,4 +1,5 @@
 import type { Publication } from '../../../core/run/run-evidence.ts';
+import type { GitDirectory } from '../read/git-directory.ts';
 import type { ObjectFormat } from '../shadow/shadow-git.ts';
 
 /**
@@ -26,10 +27,10 @@ export interface Checkouts {
   /** Before a run, while no process works there: removes the locks of a killed run. Returns the removed files. */
   unlock(workspace: string): Promise<readonly string[]>;
   /**
-   * The branch is about to be published: checks its commits and copies their objects meanwhile. Moves nothing, and
-   * reports nothing: `publish` does what this did not.
+   * The branch is about to be published, and the agent's git directory was just read: checks its commits and copies
+   * their objects meanwhile. Moves nothing, and reports nothing: `publish` reads again, and does what this did not.
    */
-  beginToPublish(workspace: string): void;
+  beginToPublish(workspace: string, directory: GitDirectory): void;
   /**
    * After a run: publishes the branch to the local repository that it came from. Never moves it backwards or over
    * another. Null for a workspace from a remote source: there the agent pushes.

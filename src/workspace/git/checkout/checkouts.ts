@@ -68,10 +68,10 @@ export function createCheckouts(parts: CheckoutsParts): Checkouts {
       const checkout = await find(workspace);
       return checkout === null ? [] : await unlockGitDirectory(checkout.gitDir);
     },
-    beginToPublish: (workspace) => {
+    beginToPublish: (workspace, directory) => {
       const begin = async (): Promise<CopiedCommits | null> => {
         const checkout = await find(workspace);
-        return checkout === null ? null : await beginToCopy(checkout, publishing);
+        return checkout === null ? null : await beginToCopy(checkout, directory, publishing);
       };
       begun.set(
         workspace,

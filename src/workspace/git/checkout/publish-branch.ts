@@ -56,16 +56,22 @@ export interface CopiedCommits {
 interface Copied {
   readonly objection: Objection | null;
   readonly governing?: Pick<Publication, 'governing'>;
+  /** Resolves when the folder that was used for it is gone; no branch has to wait for that. */
+  readonly cleared: Promise<void>;
 }
 
 /**
  * Begins the long part of a publication, so that it can happen while the workspace is examined. No branch moves: what
  * decides about that is read by `publishBranch`. Null where nothing is to be published.
  */
-export async function beginToCopy(checkout: CheckoutRecord, parts: PublishParts): Promise<CopiedCommits | null> {
+export async function beginToCopy(
+  checkout: CheckoutRecord,
+  directory: GitDirectory,
+  parts: PublishParts,
+): Promise<CopiedCommits | null> {
   const { branch, baseCommit, published, start } = checkout;
-  if (!path.isAbsolute(checkout.repository)) return null;
-  const agents = await readOwn(checkout);
+  if (!path.isAbsolute(checkout.repository) || directory.folder !== checkout.gitDir) return null;
+  const agents = await unlessStrange(directory, checkout);
   const commit = 'reason' in agents ? null : commitOf(agents, branch);
   if ('reason' in agents || commit === null || [baseCommit, published, start].includes(commit)) return null;
   const copied = copyChecked(agents, commit, checkout, parts);
@@ -111,6 +117,7 @@ export async function publishBranch(
       (await early?.catch(() => null)) ?? copyChecked(agents, commit, checkout, parts),
     ]);
     const { before, objection, governing } = await bring(state, copied, commit, checkout, parts);
+    await copied.cleared;
     if (objection !== null) return refused(objection);
     const publication = { ...seen, outcome: 'published', before, ...governing } as const;
     return { publication, published: commit, found: before === null || before === published ? found : before };
@@ -173,7 +180,10 @@ interface Objection {
 async function readOwn(checkout: CheckoutRecord): Promise<GitDirectory | Objection> {
   const agents = await readGitDirectory(checkout.gitDir).catch(whyUnreadable);
   if (agents === null) return { code: 'git_directory_gone', reason: 'the workspace no longer has a git directory' };
-  if ('reason' in agents) return agents;
+  return 'reason' in agents ? agents : unlessStrange(agents, checkout);
+}
+
+async function unlessStrange(agents: GitDirectory, checkout: CheckoutRecord): Promise<GitDirectory | Objection> {
   const strange = await placeOutside(agents, [checkout.workspace, checkout.gitDir], checkout.borrowed);
   if (strange === null) return agents;
   return {
@@ -254,26 +264,26 @@ async function copyChecked(
 ): Promise<Copied> {
   const { scratch, git } = parts;
   const common = await findCommonDirectory(git, checkout.repository);
+  // Begun first, because it takes longest.
+  const examined = whyUnsafe(agents, commit, checkout, common, parts);
   await mkdir(scratch, { recursive: true });
   const between = await mkdtemp(path.join(scratch, 'publish-'));
-  const { objectFormat, objects: alternates } = agents;
-  const made = writeBareRepository({
-    folder: between,
-    objectFormat,
-    references: { 'refs/heads/work': commit },
-    alternates,
-  });
+  // What cannot be removed goes with the scratch folder at the next start.
+  const clear = (): Promise<void> => deleteTree(between).catch(() => {});
   try {
-    const [unsafe] = await Promise.all([whyUnsafe(agents, commit, checkout, common, parts), made]);
-    if (unsafe !== null) return { objection: unsafe };
+    const { objectFormat, objects: alternates } = agents;
+    const references = { 'refs/heads/work': commit };
+    await writeBareRepository({ folder: between, objectFormat, references, alternates });
+    const unsafe = await examined;
+    if (unsafe !== null) return { objection: unsafe, cleared: clear() };
     const [objection, governing] = await Promise.all([
       fetchFrom(between, common, git),
       readGoverning(checkout, commit, parts, agents),
     ]);
-    return { objection, governing };
-  } finally {
-    await made.catch(() => {});
-    await deleteTree(between);
+    return { objection, governing, cleared: clear() };
+  } catch (error) {
+    await clear();
+    throw error;
   }
 }
 
@@ -358,7 +368,6 @@ async function whyNot(
   return null;
 }
 
-/** The commit of the branch in the local repository, when others moved it and the workspace lacks it. Never rejects. */
 /** Whether the base of the local repository has a commit now; false for any other repository. */
 export function isInBase(git: Git) {
   return async ({ repository, base }: Checkout, commit: string): Promise<boolean> => {
@@ -377,6 +386,7 @@ export function isInBase(git: Git) {
   };
 }
 
+/** The commit of the branch in the local repository, when others moved it and the workspace lacks it. Never rejects. */
 export async function movedByOthers(git: Git, checkout: Checkout, head: string | null): Promise<string | null> {
   const { repository, branch, published, shadow, gitDir, borrowed } = checkout;
   if (!path.isAbsolute(repository) || head === null) return null;

@@ -15,6 +15,8 @@ import { type Look, type LookParts, withShadow } from './with-shadow.ts';
 export interface GitExamination extends LookParts {
   /** Whether the repository that the checkout came from has this commit in its base now. */
   readonly isInBase?: ((checkout: Checkout, commit: string) => Promise<boolean>) | undefined;
+  /** Called with the agent's git directory as soon as it is read. */
+  readonly onRead?: ((directory: GitDirectory) => void) | undefined;
   /** How many commits beyond the base are listed. */
   readonly commits?: number;
 }
