@@ -132,10 +132,23 @@ describe('publishing a branch', () => {
       commit: work,
       governing: ['AGENTS.md'],
     });
-    expect(called()).toEqual(['for-each-ref', 'update-ref']);
+    expect(called()).toEqual(['update-ref']);
     expect(tip(source)).toBe(work);
     expect(readdirSync(places.scratch)).toEqual([]);
     expect(git(source, 'fsck', '--full', '--strict', '--connectivity-only')).toBe('');
+  });
+
+  it('finds the branch of an earlier daemon among packed references, and does not take one with a longer name for it', async () => {
+    const { source, place, checkouts } = await scene();
+    git(source, 'branch', `${branch}0`);
+    git(source, 'branch', `x/refs/heads/${branch}`);
+    git(source, 'pack-refs', '--all');
+    const first = commit(place, { 'a.txt': '1\n' });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published', commit: first, before: null });
+    git(source, 'pack-refs', '--all', '--prune');
+    const second = commit(place, { 'a.txt': '2\n' });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published', commit: second, before: first });
+    expect(tip(source)).toBe(second);
   });
 
   it('publishes what the branch has, not what was copied early', async () => {

@@ -2,7 +2,7 @@ import { readdir, readFile, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../../core/baton-error.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
-import { lstatOrNull } from '../../file-system.ts';
+import { hasCode, lstatOrNull } from '../../file-system.ts';
 import type { Git } from '../git.ts';
 
 /** The git directory of a local repository that holds its references and objects. It is the person's own. */
@@ -43,12 +43,26 @@ export interface BranchState {
 
 export async function readBranch(git: Git, common: string, branch: string): Promise<BranchState> {
   const reference = `refs/heads/${branch}`;
+  if (await isNowhere(common, reference)) return { commit: null, usedIn: await halfwayIn(common, reference) };
   const format = '%(refname)%00%(objectname)%00%(worktreepath)%00';
   const listed = await git.run({ args: ['for-each-ref', `--format=${format}`, reference], gitDir: common });
   const fields = Buffer.from(listed, 'latin1').toString('utf8').split('\n');
   const found = fields.map((line) => line.split('\0')).find(([name]) => name === reference);
   const checkedOut = found?.[2] === undefined || found[2] === '' ? null : found[2];
   return { commit: found?.[1] ?? null, usedIn: checkedOut ?? (await halfwayIn(common, reference)) };
+}
+
+/**
+ * Whether no file has the reference: the usual case before the first publication of a branch. False where git has to say.
+ * A reference that git packs meanwhile is in the packed ones before its own file is gone.
+ */
+async function isNowhere(common: string, reference: string): Promise<boolean> {
+  try {
+    for (const name of ['reftable', reference]) if ((await lstatOrNull(path.join(common, name))) !== null) return false;
+    return !(await readFile(path.join(common, 'packed-refs'))).includes(` ${reference}\n`);
+  } catch (error) {
+    return hasCode(error, 'ENOENT');
+  }
 }
 
 /** The commits of those branches that are there. Files are read without git where that is enough. */
