@@ -1,6 +1,7 @@
 // The tables of docs/configuration.md, from the rows that read the workflow file.
 
 import { agentBackends } from '../src/agent/backends.ts';
+import { knownPrices } from '../src/core/account/known-prices.ts';
 import type { ProviderKey } from '../src/core/tracker-profile.ts';
 import { trackerAdapters } from '../src/tracker/adapters.ts';
 import { type SettingRow, settingRows } from '../src/workflow/table/setting-table.ts';
@@ -42,6 +43,14 @@ export const configurationTables = [
       ({ key, unsupported }) => unsupported === undefined && sections.includes(key.slice(0, key.lastIndexOf('.'))),
     ),
   })),
+  {
+    file,
+    heading: '### Prices',
+    rows: Object.entries(knownPrices).map(([model, { input, cachedInput, output }]) => [
+      model,
+      ...[input, cachedInput ?? input, output].map(String),
+    ]),
+  },
   { file, heading: '### Jobs', rows: tableOf(({ key }) => key.startsWith('polling.jobs.')) },
   ...trackerAdapters.map(({ kind, keys }) => ({
     file,

@@ -15,7 +15,7 @@ export const reportUsage = defineTool({
     input_tokens: count.default(0),
     cached_input_tokens: count.optional().describe('The part of the input that was read from a cache.'),
     output_tokens: count.default(0),
-    cost_usd: z.number().min(0).max(1e6).optional().describe('Without it, agent.prices gives the cost.'),
+    cost_usd: z.number().min(0).max(1e6).optional().describe('Without it, the price of the model gives the cost.'),
     model: z.string().trim().min(1).max(200).optional(),
   }),
   run: async (used, { onUsage }) => {

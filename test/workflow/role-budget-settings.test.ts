@@ -14,7 +14,7 @@ describe('usd_per_day of a role', () => {
       'setup',
     ],
     ['every judge', 'agents: {other: {backend: codex}}\njudge: {agents: [default, other], usd_per_day: 2}', 'judge'],
-  ])('is refused where %s can never have a price', (_whose, text, role) => {
+  ])('is refused where %s reports only tokens and has no price', (_whose, text, role) => {
     const refused = refusal(() => givenMemory(text));
     const found = problemsIn(refused).filter(({ key }) => key === `${role}.usd_per_day`);
     expect(found).toMatchObject([{ severity: 'error', details: { problem: 'no_price' } }]);

@@ -1,4 +1,5 @@
 import type { TokenPrice } from '../settings/setting.ts';
+import { knownPrices } from './known-prices.ts';
 
 export interface TokenCounts {
   readonly inputTokens: number;
@@ -30,8 +31,8 @@ export interface Cost {
 export const nothingPaid: Cost = { microUsd: 0, roundedUp: 0 };
 
 /**
- * Adds the cost of these tokens to what was paid so far, by the price table of a workflow file; a model without a price
- * costs nothing. What must hold: whole numbers without rounding errors, rounded up to the next millionth once over the
+ * Adds the cost of these tokens to what was paid so far, by the price table of a workflow file, and by the known prices
+ * for a model that the table leaves out; a model without a price costs nothing. What must hold: whole numbers without rounding errors, rounded up to the next millionth once over the
  * whole sum, however the agent splits its reports. So more tokens never cost less, and a limit is never reached too
  * late. A dollar for a million tokens is a millionth for one.
  */
@@ -58,11 +59,18 @@ export function costWith(
   return { microUsd: Number(microUsd), roundedUp: Number(microUsd * scale - cost) };
 }
 
-/** By own keys alone: a model may be called `constructor`. */
 function priceOf(prices: Readonly<Record<string, TokenPrice>>, model: string | null): TokenPrice | null {
-  const name = model !== null && Object.hasOwn(prices, model) ? model : anyModel;
+  const name = model ?? anyModel;
+  return priceIn(prices, name) ?? priceIn(prices, anyModel) ?? priceIn(knownPrices, name.replace(variant, ''));
+}
+
+/** By own keys alone: a model may be called `constructor`. */
+function priceIn(prices: Readonly<Record<string, TokenPrice>>, name: string): TokenPrice | null {
   return Object.hasOwn(prices, name) ? (prices[name] ?? null) : null;
 }
+
+/** The date of a model, and what an agent says about it: its window, or how much it thinks. */
+const variant = /(?:-\d{4}-?\d{2}-?\d{2})?(?:\[[\w.]+\])?$/;
 
 function scaled(usdPerMillion: number): bigint {
   return whole(Math.round(usdPerMillion * priceScale));

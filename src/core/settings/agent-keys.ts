@@ -74,7 +74,8 @@ export const agentKeys = {
     }),
   },
   prices: setting('price_table', {}, 'next run', 'guarded', {
-    description: 'The price of tokens, for agents that do not report their cost; see [prices](#prices).',
+    description:
+      'The price of tokens, for agents that do not report their cost. It replaces a known price; see [prices](#prices).',
   }),
   max_concurrent_agents: setting('positive_integer', 10, 'next tick', 'guarded_upwards', {
     description: 'How many agents may work at the same time.',
@@ -146,13 +147,13 @@ export const limitKeys = {
     description: 'How long the runs of an issue may take together (24 hours). Waiting times do not count.',
   }),
   usd_per_issue: setting('usd_amount', 0, 'at once', 'guarded_upwards', {
-    description: 'How much an issue may cost. Baton uses the cost that the agent reports, otherwise `agent.prices`.',
+    description: 'How much an issue may cost. Baton uses the cost that the agent reports, otherwise [prices](#prices).',
   }),
   tokens_per_day: setting('natural_number', 100_000_000, 'at once', 'guarded_upwards', {
     description: 'How many tokens all runs of a UTC day may use.',
   }),
   usd_per_day: setting('usd_amount', 100, 'at once', 'guarded_upwards', {
     description:
-      'How much all runs of a UTC day may cost, where the agent reports a cost or `agent.prices` has a price.',
+      'How much all runs of a UTC day may cost, where the agent reports a cost or the model has a [price](#prices).',
   }),
 };

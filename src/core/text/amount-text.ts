@@ -13,7 +13,7 @@ export function usdText(usd: number): string {
   return `${usd < 0 ? '-' : ''}$${countText(Number(whole))}.${decimals.replace(/0{1,4}$/, '')}`;
 }
 
-/** Tokens were used and no cost is known for them: the agent reports none, and `agent.prices` has no price. */
+/** Tokens were used and no cost is known for them: the agent reports none, and their model has no price. */
 export function hasNoPrice(tokens: number, usd: number): boolean {
   return usd === 0 && tokens > 0;
 }

@@ -30,7 +30,7 @@ const mostOfAnything = 1e12;
 /**
  * The usage after a report. Reports are running totals of the session, so a figure only grows: a lower one, or one that
  * cannot be a count, changes nothing. The cost is the agent's own figure, otherwise it follows the prices of the
- * workflow file: new tokens cost the price of the model in the report, and earlier tokens keep theirs.
+ * workflow file and the known prices: new tokens cost the price of the model in the report, and earlier tokens keep theirs.
  */
 export function usageAfter(
   before: RunUsage,

@@ -5,8 +5,8 @@ import type { Settings } from '../../core/settings.ts';
 import { errorAt, type Report } from '../workflow-problems.ts';
 
 /**
- * A budget in money for a role whose agents can never have a price would let one run a day through and then no other. It is
- * refused instead, as every limit that does not hold.
+ * A budget in money for a role whose agents may have no price would let one run a day through and then no other. It is
+ * refused instead, as every limit that may not hold: the file does not say whether the price of the model is known.
  */
 export function checkBudgets(settings: Settings, backends: readonly BackendProfile[], report: Report): void {
   const isPriced = ({ agent }: Settings): boolean =>

@@ -25,6 +25,19 @@ it.each(['model-b', 'constructor', '__proto__', 'toString', null])('charges noth
   expect(costMicroUsd(used, { 'model-a': prices['model-a'] }, model)).toBe(0);
 });
 
+it.each([
+  ['gpt-5.5', 400 * 5 + 600 * 0.5 + 50 * 30],
+  ['gpt-5.5-2026-04-23', 400 * 5 + 600 * 0.5 + 50 * 30],
+  ['claude-opus-4-5-20251101', 400 * 5 + 600 * 0.5 + 50 * 25],
+  ['claude-opus-5-5[1m]', 400 * 4 + 600 * 0.2 + 50 * 20],
+])('charges the list price of a model that it knows (%s), unless the file has a price for it', (model, cost) => {
+  const own = { input: 1, cachedInput: null, output: 1 };
+  expect(costMicroUsd(used, {}, model)).toBe(cost);
+  expect(costMicroUsd(used, { 'model-a': own }, model)).toBe(cost);
+  expect(costMicroUsd(used, { [model]: own }, model)).toBe(1_050);
+  expect(costMicroUsd(used, { '*': own }, model)).toBe(1_050);
+});
+
 it('rounds up to a millionth once over the whole sum', () => {
   const tenth: TokenPrice = { input: 0.1, cachedInput: 0.1, output: 0.1 };
   const cost = (inputTokens: number, outputTokens = 0): number =>

@@ -2,9 +2,9 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { knownPrices } from '../../../src/agent/known-prices.ts';
 import { systemChance } from '../../../src/clock/system-chance.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
+import { knownPrices } from '../../../src/core/account/known-prices.ts';
 import { createAccessTokens } from '../../../src/server/access-tokens.ts';
 import { openListener } from '../../../src/server/listener.ts';
 import { createToolHost } from '../../../src/server/tool-host.ts';
@@ -127,7 +127,7 @@ await describeWithClaude('requests of a real Claude Code', (claude) => {
     await expect(starting).rejects.toMatchObject({ code: 'agent_launch_failed' });
   });
 
-  it('cost what the shipped prices say', async () => {
+  it('cost what the known prices say', async () => {
     const usage = { input: 2_000, cached: 1_000, output: 1_000 };
     const scene = await makeScene({ scenario: { otherwise: [{ message: 'ok', usage }] } });
     for (const model of ['claude-sonnet-5-5', 'claude-fable-5-2']) {

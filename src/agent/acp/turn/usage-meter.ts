@@ -1,7 +1,6 @@
 import { costWith, nothingPaid } from '../../../core/account/token-cost.ts';
 import type { TokenPrice } from '../../../core/settings/setting.ts';
 import type { TokenUsage } from '../../agent.ts';
-import { knownPrices } from '../../known-prices.ts';
 import { type Fields, fieldsOf, listOf, numberOf, textOf } from '../../wire/fields.ts';
 
 /** More than any session can use: a higher count is an error, and must not use up the limit of a day. */
@@ -41,7 +40,7 @@ export class UsageMeter {
 
   /**
    * A continued conversation reports the cost of its earlier sessions too. Its first report is where this session
-   * starts; the turn before that report costs what the shipped prices say.
+   * starts; the turn before that report costs what the known prices say.
    */
   resume(): void {
     this.#paidBefore = null;
@@ -137,12 +136,12 @@ function modelRows(answer: Fields): readonly { readonly model: string; readonly 
     });
 }
 
-/** In US dollars, by the shipped prices. */
+/** In US dollars, by the known prices. */
 function costOf(rows: ReturnType<typeof modelRows>): number {
   let paid = nothingPaid;
   for (const { model, counts } of rows) {
     const tokens = { inputTokens: counts.input, cachedInputTokens: counts.cached, outputTokens: counts.output };
-    paid = costWith(paid, tokens, knownPrices, model.replace(/(-\d{8})?(\[\w+\])?$/, ''));
+    paid = costWith(paid, tokens, {}, model);
   }
   return paid.microUsd / 1e6;
 }

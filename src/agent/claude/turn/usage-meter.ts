@@ -1,7 +1,6 @@
 import { costWith, nothingPaid } from '../../../core/account/token-cost.ts';
 import type { TokenPrice } from '../../../core/settings/setting.ts';
 import type { TokenUsage } from '../../agent.ts';
-import { knownPrices } from '../../known-prices.ts';
 import { type Fields, fieldsOf, numberOf, textOf } from '../../wire/fields.ts';
 
 /** More than any session can use: a higher count is an error, and must not use up the limit of a day. */
@@ -72,16 +71,11 @@ export class UsageMeter {
     return Object.hasOwn(this.#ownPrices, '*') || (this.#model !== null && Object.hasOwn(this.#ownPrices, this.#model));
   }
 
-  /** In millionths of a dollar, by the shipped prices. */
+  /** In millionths of a dollar, by the known prices. */
   #estimate(): number {
     let paid = nothingPaid;
     for (const { input, cached, output, model } of this.#calls.values())
-      paid = costWith(
-        paid,
-        { inputTokens: input, cachedInputTokens: cached, outputTokens: output },
-        knownPrices,
-        model?.replace(/-\d{8}$/, '') ?? null,
-      );
+      paid = costWith(paid, { inputTokens: input, cachedInputTokens: cached, outputTokens: output }, {}, model);
     return paid.microUsd;
   }
 }
