@@ -76,6 +76,8 @@ export interface EndedSession {
   readonly threadId: string;
   /** The folder of the account; null: the backend's own default. */
   readonly home: string | null;
+  /** The variables of the account that are no secrets; absent: it has none. */
+  readonly env?: Readonly<Record<string, string>>;
   /** The git directory of the workspace where it is outside the workspace; null otherwise. */
   readonly gitDir: string | null;
 }

@@ -100,6 +100,34 @@ describe.concurrent('baton takeover', liveTest, () => {
     ]);
   });
 
+  it('prints the command of the program, the settings and the account of the agent that worked', async () => {
+    const agents = [
+      'agent: {backend: codex, accounts: [{name: codex}, {name: spare, backend: acp, env: {CODEX_HOME: "/homes/spare one"}}]}',
+      'agents:',
+      '  open: {backend: acp, preset: opencode}',
+      '  bridge: {backend: acp, preset: codex-acp, accounts: [spare]}',
+      '  wide: {thread_sandbox: danger-full-access}',
+    ].join('\n');
+    using place = await placeWithStore(boardWorkflow().replace(/^agent: .*$/m, agents));
+    const lines: string[] = [];
+    for (const [index, run] of [
+      { agent: 'open', backend: 'acp', account: 'spare' },
+      { agent: 'bridge', backend: 'acp', account: 'spare' },
+      { agent: 'wide', backend: 'codex', account: 'codex' },
+    ].entries()) {
+      const identifier = `BAT-${index + 1}`;
+      await ask(place, { id: `aaaaaaaa-${index}`, identifier, ...run, hasEnded: true });
+      const sent = await answer(place, 'takeover', identifier, '--key', identifier);
+      await carryOut(place, sent.command.id);
+      lines.push((await answer(place, 'takeover', identifier, '--key', identifier)).takeover.resume_command);
+    }
+    expect(lines).toEqual([
+      expect.stringMatching(/ opencode --session thread-1$/),
+      expect.stringContaining("CODEX_HOME='/homes/spare one' codex resume --no-daemon --sandbox workspace-write "),
+      expect.stringContaining(' codex resume --no-daemon --sandbox danger-full-access '),
+    ]);
+  });
+
   // @conforms runs.68
   it('allows writing only to the git directory that Baton recorded, never to one that an agent names', async () => {
     using place = await placeWithStore();

@@ -44,6 +44,8 @@ export interface Asked {
   readonly workspace?: string;
   readonly threadId?: string;
   readonly backend?: string;
+  /** The agent of the workflow file. */
+  readonly agent?: string;
   readonly account?: string;
   /** Whether the run that asked has ended. */
   readonly hasEnded?: boolean;
@@ -66,6 +68,7 @@ export function ask(place: Place, asked: Asked): Promise<void> {
       startedAt: askedAt,
       backend: asked.backend ?? 'codex',
       account: asked.account ?? 'default',
+      ...(asked.agent === undefined ? {} : { agent: asked.agent }),
     });
     await store.runs.record(runId, 1, {
       workspace: asked.workspace ?? '/ws/BAT-1',

@@ -1,8 +1,10 @@
 import type { EndedSession, HomeParts } from '../backend.ts';
 import { claudeHomeParts } from '../claude/home-parts.ts';
+import { claudeResumeCommand } from '../claude/resume-command.ts';
 import { neverOffered } from '../claude/session/arguments.ts';
 import { editors } from '../claude/turn/items.ts';
 import { codexHomeParts } from '../codex/home-parts.ts';
+import { codexResumeCommand } from '../codex/resume-command.ts';
 import { ownFolder } from '../own-folder.ts';
 import { shellWord } from '../shell-text.ts';
 import { geminiHomeParts, opencodeHomeParts } from './home-parts.ts';
@@ -45,9 +47,6 @@ export interface SessionPlace {
 /** The name of Baton's own tools among the MCP servers of a session. */
 export const ownServer = 'baton';
 
-const inWorkspace = (workspace: string, ...words: readonly string[]): string =>
-  `cd ${shellWord(workspace)} && ${words.map(shellWord).join(' ')}`;
-
 const opencodeData = '~/.local/share/opencode';
 
 export const presets = {
@@ -75,8 +74,11 @@ export const presets = {
         },
       },
     }),
-    resume: ({ workspace, threadId }) =>
-      inWorkspace(workspace, 'claude', '--resume', threadId, '--setting-sources', 'user', '--strict-mcp-config'),
+    resume: (session) =>
+      claudeResumeCommand(
+        { ...session, home: session.env?.CLAUDE_CONFIG_DIR ?? null },
+        { permissionMode: 'acceptEdits', settingSources: ['user'] },
+      ),
   },
   'codex-acp': {
     command: 'codex-acp',
@@ -90,7 +92,8 @@ export const presets = {
     hosts: ['api.openai.com', 'chatgpt.com', 'auth.openai.com'],
     env: {},
     hasHelperSessions: true,
-    resume: ({ workspace, threadId }) => inWorkspace(workspace, 'codex', 'resume', threadId),
+    resume: (session) =>
+      codexResumeCommand({ ...session, home: session.env?.CODEX_HOME ?? null, sandbox: 'workspace-write' }),
   },
   opencode: {
     command: 'opencode acp',

@@ -5,6 +5,7 @@ import type { Chance } from '../../clock/chance.ts';
 import { type Clock, timedOut, within } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import type { Author } from '../../core/issue/author.ts';
+import { settingsOfAgent } from '../../core/run/choose-agent.ts';
 import { threadToResume } from '../../core/run/thread-to-resume.ts';
 import type { Settings } from '../../core/settings.ts';
 import { whyNotForRun } from '../../orchestrator/commands/why-not-for-run.ts';
@@ -143,10 +144,15 @@ export async function resumeLine(
   const threadId = threadToResume({ backend, retryKind: 'handed_back' }, runs);
   const spoken = threadId === null ? undefined : runs.find((each) => each.threadId === threadId);
   if (spoken === undefined || threadId === null || !plainId.test(threadId)) return null;
-  const settings = settingsNow();
+  // An agent that the file no longer has: those of the file are the best guess.
+  const settings = settingsOfAgent(settingsNow(), spoken.agent) ?? settingsNow();
   const account = settings.agent.accounts.find((each) => each.backend === backend && each.name === spoken.account);
+  const plain = Object.entries(account?.env ?? {}).filter(
+    (each): each is [string, string] => typeof each[1] === 'string',
+  );
   const gitDir = await gitDirectoryOf(workspace, stateDir);
-  return resume({ workspace, threadId, home: account?.home ?? null, gitDir }, settings);
+  const session = { workspace, threadId, home: account?.home ?? null, env: Object.fromEntries(plain), gitDir };
+  return resume(session, settings);
 }
 
 /**
