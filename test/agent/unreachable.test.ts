@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { refusalOf } from '../../src/agent/acp/turn/turn-end.ts';
 import { turnEndOf } from '../../src/agent/claude/turn/turn-end.ts';
 import { codexError } from '../../src/agent/codex/turn/codex-error.ts';
 
@@ -11,6 +12,11 @@ const claude = (status: number | null) => {
   return end.status === 'failed' && end.error.details.unreachable === true;
 };
 
+const acp = (message: string, data: object) => {
+  const refusal = Object.assign(new Error(message), { code: -32603, data });
+  return refusalOf(refusal, { lastMessage: null, resetsAt: null, now: 0, login: '' }).details.unreachable === true;
+};
+
 it('a service that answers no one is not taken for one that refuses a request', () => {
   expect(codex('serverOverloaded')).toBe(true);
   expect(codex({ httpConnectionFailed: { httpStatusCode: null } })).toBe(true);
@@ -19,4 +25,10 @@ it('a service that answers no one is not taken for one that refuses a request', 
   expect(codex({ httpConnectionFailed: { httpStatusCode: 400 } })).toBe(false);
   expect([null, 502, 503, 504, 529].map(claude)).toEqual([true, true, true, true, true]);
   expect([400, 500].map(claude)).toEqual([false, false]);
+  expect(acp('Internal error: API Error: 529 status 529.', { errorKind: 'server_error' })).toBe(true);
+  expect(acp('Internal error: API Error: Connection refused (ECONNREFUSED)', { errorKind: 'server_error' })).toBe(true);
+  expect(acp('Internal error: API Error: 500 status 500.', { errorKind: 'server_error' })).toBe(false);
+  expect(
+    acp('Internal error', { message: 'no', codexErrorInfo: { httpConnectionFailed: { httpStatusCode: 503 } } }),
+  ).toBe(true);
 });

@@ -51,6 +51,11 @@ describe('the opening of a session', () => {
   it.each([
     { method: 'session/new', code: 'agent_auth_failed', refusal: { code: -32000, message: 'Authentication required' } },
     { method: 'session/resume', code: 'agent_auth_failed', refusal: { code: -32000, message: 'Log in' } },
+    {
+      method: 'session/resume',
+      code: 'agent_thread_in_use',
+      refusal: { code: -32600, message: 'in use', data: { reason: 'thread_active_writer' } },
+    },
     { method: 'session/new', code: 'agent_launch_failed', refusal: { code: -32603, message: 'out of luck' } },
     { method: 'initialize', code: 'agent_launch_failed', refusal: { code: -32600, message: 'no' } },
   ])('fails with $code when $method is refused with $refusal.code', async ({ method, code, refusal }) => {

@@ -35,7 +35,13 @@ await describeWithAcp('failures of the model of a real agent', (program) => {
     const resets = { resets_at: expect.closeTo(inAnHour * 1_000, -6) };
     if (isCodex) await failing(status(429, {}, usedUp), 'agent_quota_exhausted', resets);
     if (program.preset === 'claude-agent-acp') await failing(status(429), 'agent_quota_exhausted');
-    if (program.preset !== 'opencode') await failing(status(500), 'agent_turn_failed');
+    const overloaded = isCodex
+      ? status(503, {}, { error: { code: 'server_is_overloaded', message: 'The server is overloaded.' } })
+      : status(529);
+    if (program.preset !== 'opencode') {
+      await failing(status(500), 'agent_turn_failed', expect.not.objectContaining({ unreachable: true }));
+      await failing(overloaded, 'agent_turn_failed', { unreachable: true });
+    }
     for (const code of [500, 529]) {
       scene.model.play({ otherwise: [{ ...status(code, { failTimes: 1 }), message: 'recovered' }] });
       expect(await complete(`After ${code}.`)).toBe('recovered');
@@ -43,7 +49,7 @@ await describeWithAcp('failures of the model of a real agent', (program) => {
   });
 
   if (program.preset === 'opencode') {
-    it.each([429, 500])('with status %s end the turn by silence, because it tries for ever', async (code) => {
+    it.each([429, 500, 529])('with status %s end the turn by silence, because it tries for ever', async (code) => {
       const scene = await makeScene({
         scenario: { otherwise: [status(code, { headers: { 'retry-after': '3600' } })] },
       });
@@ -59,7 +65,7 @@ await describeWithAcp('failures of the model of a real agent', (program) => {
     const { session } = await scene.open({}, isSilent ? { turnTimeoutMs: 3_000 } : {});
     expect(await session.runTurn('Try.')).toMatchObject({
       status: 'failed',
-      error: { code: isSilent ? 'agent_turn_timeout' : 'agent_turn_failed' },
+      error: isSilent ? { code: 'agent_turn_timeout' } : { code: 'agent_turn_failed', details: { unreachable: true } },
     });
   });
 });

@@ -43,6 +43,10 @@ await describeWithClaude('failures of the model of a real Claude Code', (claude)
       status: 'failed',
       error: { code: 'agent_turn_failed', details: { status: 500 } },
     });
+    expect(await failing(status(529))).toMatchObject({
+      status: 'failed',
+      error: { code: 'agent_turn_failed', details: { status: 529, unreachable: true } },
+    });
     // Each of these passes by itself.
     for (const code of [500, 529]) {
       scene.model.play({ otherwise: [{ ...status(code, { failTimes: 1 }), message: 'recovered' }] });
@@ -79,7 +83,10 @@ await describeWithClaude('failures of the model of a real Claude Code', (claude)
   it('that refuse the connection end the turn', async () => {
     const scene = await makeScene({ baseUrl: 'http://127.0.0.1:9' });
     const { session } = await scene.open();
-    expect(await session.runTurn('Try.')).toMatchObject({ status: 'failed', error: { code: 'agent_turn_failed' } });
+    expect(await session.runTurn('Try.')).toMatchObject({
+      status: 'failed',
+      error: { code: 'agent_turn_failed', details: { unreachable: true } },
+    });
   });
 
   it('that come from a missing login end the turn with the command that logs in', async () => {

@@ -1,15 +1,13 @@
 // @module-tag full
-import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { codexResumeCommand } from '../../../src/agent/codex/resume-command.ts';
 import { shell } from '../../fake/openai/scenario.ts';
 import { describeWithCodex } from '../codex-binary.ts';
-import { type CodexScene, useCodexScenes } from './codex-scene.ts';
-
-const makeTerminal = '/usr/bin/script';
+import { makeTerminal, openByHand } from '../person-at-terminal.ts';
+import { useCodexScenes } from './codex-scene.ts';
 
 /** The folder of the test may be below the folder for temporary files, which a sandbox allows. */
 const narrow = '[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true';
@@ -61,43 +59,3 @@ await describeWithCodex('a person in the thread of a real Codex', (codex) => {
     expect(readFileSync(path.join(scene.env.CODEX_HOME ?? '', 'config.toml'), 'utf8')).not.toContain('trust_level');
   });
 });
-
-interface Person {
-  /** Waits until this is on the terminal. */
-  sees(text: string): Promise<void>;
-  /** Presses a key until this is on the terminal: a key that comes too soon after a question is ignored. */
-  presses(key: string, text: string): Promise<void>;
-  types(text: string): void;
-  readonly ended: Promise<number | null>;
-}
-
-/** Runs a line in a terminal, where `codex` is the program under test. */
-function openByHand({ folder, env }: CodexScene, program: string, line: string): Person {
-  const bin = path.join(folder, 'bin');
-  mkdirSync(bin);
-  symlinkSync(program, path.join(bin, 'codex'));
-  const child = spawn(makeTerminal, ['-qfec', `stty cols 120 rows 40; ${line}`, '/dev/null'], {
-    cwd: folder,
-    env: { ...env, PATH: `${bin}:${process.env.PATH}`, TERM: 'xterm-256color', LANG: 'C.UTF-8' },
-    // It has the marks of a run, and Baton takes every program of its session for the agent of that run.
-    detached: true,
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let seen = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    seen += text;
-    // It asks for the position of the cursor, and a terminal answers.
-    if (text.includes('\u001b[6n')) child.stdin.write('\u001b[1;1R');
-  });
-  const ended = new Promise<number | null>((resolve) => child.on('exit', resolve));
-  const sees: Person['sees'] = (text) => expect.poll(() => stripVTControlCharacters(seen)).toContain(text);
-  return {
-    sees,
-    presses: async (key, text) => {
-      const again = setInterval(() => child.stdin.write(key), 500);
-      await sees(text).finally(() => clearInterval(again));
-    },
-    types: (text) => void child.stdin.write(text),
-    ended,
-  };
-}

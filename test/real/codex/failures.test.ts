@@ -111,6 +111,12 @@ await describeWithCodex('failures between Codex and its model', (codex) => {
     expect(error.retryable).toBe(true);
   });
 
+  it('reports an overloaded service as one that answers no one', async () => {
+    const body = { error: { code: 'server_is_overloaded', message: 'The server is overloaded.' } };
+    const { error } = await errorOf({ fault: { kind: 'http', status: 503, body } });
+    expect(error).toMatchObject({ code: 'agent_turn_failed', details: { unreachable: true } });
+  });
+
   // @conforms real.18
   it.each([
     ['a status of 500', { kind: 'http', status: 500 }],

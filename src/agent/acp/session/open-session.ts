@@ -92,12 +92,8 @@ async function conversation(
       return { sessionId: threadId, isResumed: true, answer };
     } catch (error) {
       // The protocol has no code for a conversation that is gone; a login that is missing has one.
-      if (
-        !(error instanceof BatonError) ||
-        error.details.agent_code === undefined ||
-        error.code === 'agent_auth_failed'
-      )
-        throw error;
+      const isLost = error instanceof BatonError && error.details.agent_code !== undefined;
+      if (!isLost || error.code === 'agent_auth_failed' || error.code === 'agent_thread_in_use') throw error;
       events.emit(
         'notification',
         `starting a new session, because the old one is lost: ${threadId} (${error.message})`,

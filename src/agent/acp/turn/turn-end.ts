@@ -60,18 +60,22 @@ export function refusalOf(refusal: AgentRefusal, around: EndSurroundings): Baton
   const fields = fieldsOf(data);
   const more = [fields.message, fields.details, fields.error].map(textOf).find((each) => each !== null);
   const words = message.includes(more ?? '') ? message : `${message}: ${more}`;
-  const named = [fields.errorKind, fields.codex_error_info, fields.errorName, fields.code].map(shown).join(' ');
+  const { errorKind, codexErrorInfo, codex_error_info, errorName, reason } = fields;
+  const named = [errorKind, codexErrorInfo, codex_error_info, errorName, fields.code, reason].map(shown).join(' ');
   return errorOf(kindOf(code, `${named} ${words}`), words, fields, around, { agent_code: code });
 }
 
-type Kind = 'quota' | 'billing' | 'auth' | 'context' | 'other';
+type Kind = 'in_use' | 'quota' | 'billing' | 'auth' | 'context' | 'unreachable' | 'other';
 
 /** The protocol has a code for a missing login only; everything else is in the words of the agent. */
 const kinds: readonly (readonly [kind: Kind, words: RegExp])[] = [
+  ['in_use', /\bthread_active_writer\b|\balready has an active writer\b/],
   ['context', /prompt.?(is )?too.?long|context.?(window|length)|maximum.context|context.?limit|input is too long/i],
   ['billing', /billing|credit balance|insufficient.?quota|payment.required/i],
   ['quota', /rate.?limit|usage.?limit|\bquota\b|too many requests|\b429\b/i],
   ['auth', /authentication|unauthori[sz]ed|\b401\b|invalid.(api.|x-api-)?key|not logged in|please log ?in/i],
+  // The model's service gave no answer, or said that it cannot answer anyone. A plain 500 may come from the request.
+  ['unreachable', /overloaded|\bat capacity\b|\b(502|503|504|529)\b|connection.?(error|failed|refused)|ECONN/i],
 ];
 
 function kindOf(code: number | null, words: string): Kind {
@@ -107,6 +111,13 @@ function errorOf(
       return new BatonError('agent_context_exhausted', `The context of the agent is full: ${words}`, {
         details: { ...facts, kind: 'token' },
       });
+    case 'in_use':
+      return new BatonError('agent_thread_in_use', `The conversation is still open in another process: ${words}`, {
+        details: facts,
+        nextStep: 'Close the conversation, then run `baton issue retry`.',
+      });
+    case 'unreachable':
+      return new BatonError('agent_turn_failed', words, { details: { ...facts, unreachable: true } });
     case 'other':
       return new BatonError('agent_turn_failed', words, { details: facts });
   }
