@@ -39,6 +39,18 @@ await describeWithClaude('baton doctor', (claude) => {
     expect(model.requests).toEqual([]);
   }, 60_000);
 
+  it.each([
+    ['a cloud provider', { CLAUDE_CODE_USE_BEDROCK: '1' }, { kind: 'third_party', provider: 'bedrock' }],
+    ['a token', { CLAUDE_CODE_OAUTH_TOKEN: 'not-a-token' }, { kind: 'oauth_token' }],
+  ])(
+    'reports the login by %s',
+    async (_, env, details) => {
+      using place = new Place({ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', ...env }, folderOnDisk());
+      expect(await examine(place)).toMatchObject({ claude: { status: 'ok' }, claude_login: { status: 'ok', details } });
+    },
+    60_000,
+  );
+
   it('tells logged out and expired apart', async () => {
     using place = new Place({ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' }, folderOnDisk());
     expect(await examine(place)).toMatchObject({
