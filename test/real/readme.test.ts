@@ -36,12 +36,15 @@ const withAgent = (name: string): string[][] =>
   blocks().map((block) => block.map((line) => line.replace('--agent codex', `--agent ${name}`)));
 
 /** Follows the prompt of `baton init` and the issue: asks, writes the answer, commits, moves the issue. */
-const diligent = (run: (command: string) => ToolCall, prefix: string): Scenario => ({
+const diligent = (
+  run: (command: string) => ToolCall,
+  own: (name: string, input: Readonly<Record<string, unknown>>) => ToolCall,
+): Scenario => ({
   rules: [
     {
       when: /Ask me for the words first/,
       steps: [
-        { calls: [{ name: `${prefix}ask_person`, arguments: { question: 'Which words?' } }] },
+        { calls: [own('ask_person', { question: 'Which words?' })] },
         {
           calls: [
             run(
@@ -49,7 +52,7 @@ const diligent = (run: (command: string) => ToolCall, prefix: string): Scenario 
             ),
           ],
         },
-        { calls: [{ name: `${prefix}update_issue_status`, arguments: { status: 'review' } }] },
+        { calls: [own('update_issue_status', { status: 'review' })] },
         { message: 'The reader is greeted.' },
       ],
     },
@@ -57,13 +60,21 @@ const diligent = (run: (command: string) => ToolCall, prefix: string): Scenario 
   otherwise: [{ message: 'There is nothing to do.' }],
 });
 
+/** A call of a tool of Baton, where its name begins with this. */
+const toolsOf =
+  (prefix: string) =>
+  (name: string, input: Readonly<Record<string, unknown>>): ToolCall => ({
+    name: `${prefix}${name}`,
+    arguments: input,
+  });
+
 /** A daemon, an agent and its model, on two busy cores. */
-const patience = { timeout: 60_000, interval: 500 };
+const patience = { timeout: 150_000, interval: 500 };
 
 await describeWithCodex("README's first real project", (codex) => {
   // @conforms tools.27
   it('works word for word, with a model on loopback', async () => {
-    await using model = await startFakeOpenAi(diligent(shell, ''));
+    await using model = await startFakeOpenAi(diligent(shell, toolsOf('')));
     using place = new Place({}, folderOnDisk());
     const source = prepare(place, 'codex', codex.path);
     symlinkSync(codexHome(place.folder, model.url).home, path.join(place.home, '.codex'));
@@ -82,28 +93,30 @@ await describeWithClaude("README's first real project", (claude) => {
       '`--agent claude`',
     ])
       expect(readme).toContain(text);
-    await using model = await startFakeAnthropic(diligent(bash, 'mcp__baton__'));
+    await using model = await startFakeAnthropic(diligent(bash, toolsOf('mcp__baton__')));
     using place = new Place(fakeModelVariables(model.url), folderOnDisk());
     const source = prepare(place, 'claude', claude.path);
     await follow(place, source, withAgent('claude'), model);
   }, 180_000);
 });
 
-await describeWithAcp(
-  "README's first real project",
-  (program) => {
-    it('works word for word with an agent of the protocol, as README says', async () => {
-      expect(readme).toContain('`--agent acp`');
-      expect(acpPage).toContain(presets[program.preset].install);
-      await using model = await program.startModel(diligent(program.bash, 'mcp__baton__'));
-      using place = new Place({}, folderOnDisk());
-      const source = prepare(place, program.preset, installGlobally(program, path.join(place.home, '.npm-global')));
-      place.write('home/.claude/settings.json', JSON.stringify({ env: program.login(place.home, model.url) }));
-      await follow(place, source, withAgent('acp'), model);
-    });
-  },
-  ['claude-agent-acp'],
-);
+await describeWithAcp("README's first real project", (program) => {
+  it('works word for word with an agent of the protocol, as README and its page say', async () => {
+    const { preset } = program;
+    const isUsual = preset === 'claude-agent-acp';
+    if (isUsual) expect(acpPage).toContain(presets[preset].install);
+    else expect(acpPage).toContain('`--preset` names another program');
+    expect(readme).toContain('`--agent acp`');
+    await using model = await program.startModel(diligent(program.bash, program.own));
+    using place = new Place({}, folderOnDisk());
+    const source = prepare(place, preset, installGlobally(program, path.join(place.home, '.npm-global')));
+    const login = Object.entries(program.login(place.home, model.url)).map(
+      ([name, value]) => `export ${name}='${value}'\n`,
+    );
+    place.write('home/.bash_profile', place.read('home/.bash_profile') + login.join(''));
+    await follow(place, source, withAgent(isUsual ? 'acp' : `acp --preset ${preset}`), model);
+  });
+});
 
 /** Types the commands of the blocks, and checks what a person sees and has in the end. */
 async function follow(place: Place, source: string, blocks: readonly string[][], model: FakeModel): Promise<void> {
@@ -129,19 +142,20 @@ async function follow(place: Place, source: string, blocks: readonly string[][],
   expect(told).toContain('Hello, reader!');
 }
 
-/** As `npm install --global` does it. The cache has Claude Code once for all tests; npm puts it next to the others. */
+/** As `npm install --global` does it. The cache has each large program once for all tests; npm puts it next to the others. */
 function installGlobally({ folder, file, byHand }: AcpProgram, prefix: string): string {
   const modules = path.join(prefix, 'lib/node_modules');
-  const from = path.join(folder, 'node_modules');
-  cpSync(from, modules, { recursive: true });
-  const own = path.join(modules, '@anthropic-ai', path.basename(path.dirname(byHand)));
-  cpSync(path.dirname(byHand), own, { recursive: true, filter: (each) => each !== byHand });
+  const own = path.join(folder, 'node_modules');
+  const large = byHand.slice(0, byHand.indexOf('/node_modules/') + '/node_modules'.length);
+  for (const from of new Set([own, large]))
+    cpSync(from, modules, { recursive: true, filter: (each) => each !== byHand });
+  const target = path.join(modules, path.relative(large, byHand));
   try {
-    linkSync(byHand, path.join(own, path.basename(byHand)));
+    linkSync(byHand, target);
   } catch {
-    copyFileSync(byHand, path.join(own, path.basename(byHand)));
+    copyFileSync(byHand, target);
   }
-  return path.join(modules, path.relative(from, file));
+  return path.join(modules, path.relative(own, file));
 }
 
 /** A home in which `baton` and the agent are installed, and a repository. */
