@@ -10,6 +10,15 @@ import { baton, leaveNoPlaces, Place } from './run-baton.ts';
 
 leaveNoPlaces();
 
+/** With these it asks no server but this one, where nothing listens. */
+const nowhere = 'http://127.0.0.1:9';
+const alone = {
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  ANTHROPIC_BASE_URL: nowhere,
+  ANTHROPIC_BEDROCK_BASE_URL: nowhere,
+  CLAUDE_CODE_SKIP_BEDROCK_AUTH: '1',
+};
+
 await describeWithClaude('baton doctor', (claude) => {
   /** What the doctor finds about Claude Code, by what it looked at. */
   async function examine(place: Place, section = '{}', hasProgram = true): Promise<Readonly<Record<string, unknown>>> {
@@ -45,14 +54,14 @@ await describeWithClaude('baton doctor', (claude) => {
   ])(
     'reports the login by %s',
     async (_, env, details) => {
-      using place = new Place({ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', ...env }, folderOnDisk());
+      using place = new Place({ ...alone, ...env }, folderOnDisk());
       expect(await examine(place)).toMatchObject({ claude: { status: 'ok' }, claude_login: { status: 'ok', details } });
     },
     60_000,
   );
 
   it('tells logged out and expired apart', async () => {
-    using place = new Place({ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' }, folderOnDisk());
+    using place = new Place(alone, folderOnDisk());
     expect(await examine(place)).toMatchObject({
       claude: { status: 'ok' },
       claude_login: { status: 'failed', code: 'logged_out', next_step: expect.stringContaining('claude auth login') },
