@@ -28,11 +28,16 @@ describeInChromium('a workflow file with several agents', (browser) => {
     await form.locator('select').selectOption('careful');
     expect(await barriersOf(page)).toEqual([]);
     await form.locator('button[type=submit]').click();
+    const runs = async () => (await ask(scene, `projects/live/issues/${issue}`)).runs;
     const agents = async () =>
-      (await ask(scene, `projects/live/issues/${issue}`)).runs.map(
-        ({ agent, agent_reason }: Record<string, unknown>) => `${agent} ${agent_reason}`,
-      );
+      (await runs()).map(({ agent, agent_reason }: Record<string, unknown>) => `${agent} ${agent_reason}`);
     await expect.poll(agents, patient).toEqual(['careful person', 'default default']);
+    // The page of the run says which agent it has, and why.
+    const [{ run_id }] = await runs();
+    await window.go(`/run/live/${run_id}`);
+    const reason = page.locator('[data-part="agent_reason"][data-code="person"]');
+    await reason.waitFor();
+    expect(await reason.locator('..').textContent()).toContain('careful');
     window.expectNothingWrong();
   });
 });

@@ -46,7 +46,12 @@ export function RunSide({ run }: { readonly run: RunDetail }): VNode {
               account <Text text={run.account} />
             </small>
           )}
-          {run.agent !== 'default' && <small> {agentReasonWords[run.agent_reason]}</small>}
+          {run.agent_reason !== 'default' && (
+            <small data-part="agent_reason" data-code={run.agent_reason}>
+              {' '}
+              {agentReasonWords[run.agent_reason]}
+            </small>
+          )}
           {run.recovery !== null && (
             <small>
               {' '}
