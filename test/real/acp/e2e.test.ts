@@ -68,6 +68,8 @@ await describeWithAcp('an issue from the board to review', (program) => {
     expect(after?.thread_id).toBe(before?.thread_id);
     // A title may count too, and OpenCode counts every call as much as the last one.
     expect(after?.total_tokens).toBeGreaterThanOrEqual(4 * 120);
+    // codex-acp reports no cost, but a model whose price Baton knows; that of OpenCode here has none.
+    expect(Number(after?.cost_micro_usd) > 0).toBe(program.preset !== 'opencode');
     expect(scene.model.requests.at(-1)?.conversation.memory).toMatch(
       /Work on BAT-1[\s\S]*Mend the greeting[\s\S]*Continuation guidance/,
     );
