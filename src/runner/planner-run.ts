@@ -16,7 +16,9 @@ export function plannerPrompt(
     'The current folder is a checkout of the repository. You may only read it. What you change in it is lost.',
     `End with one call of the tool \`create_subtasks\`, with 2 to ${maxChildren} subtasks in the order of the work, or with none if one change is enough. Baton reads nothing else that you write. Then end your turn.`,
     ...(planner?.mayNest === true
-      ? ['Mark a subtask with `needs_planning` only if it is still too large for one change. Another planner then splits it again.']
+      ? [
+          'Mark a subtask with `needs_planning` only if it is still too large for one change. Another planner then splits it again.',
+        ]
       : []),
   ];
   return [template, ...rules].join('\n\n');

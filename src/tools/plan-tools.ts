@@ -13,7 +13,13 @@ const subtask = z.strictObject({
     .max(50)
     .default([])
     .describe('The numbers of the subtasks that must be done before it; the first in this list is 1.'),
-  priority: z.int().min(1).max(4).nullable().default(null).describe('1 is the most urgent; null: the priority of the issue.'),
+  priority: z
+    .int()
+    .min(1)
+    .max(4)
+    .nullable()
+    .default(null)
+    .describe('1 is the most urgent; null: the priority of the issue.'),
   needs_planning: z.boolean().default(false).describe('It is still too large, so it must be split itself.'),
 });
 

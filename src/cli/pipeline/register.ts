@@ -33,7 +33,11 @@ export function registerPipelineCommands(program: Command, parts: CommandParts):
     });
 
   withCommandFlags(
-    addProjectCommand(pipeline, 'approve <issue>', 'approve the artifact of an issue, which then goes to its next phase'),
+    addProjectCommand(
+      pipeline,
+      'approve <issue>',
+      'approve the artifact of an issue, which then goes to its next phase',
+    ),
   )
     .argument('[words...]', 'a note to the next agent; - reads it from stdin')
     .action(async (issue: string, words: string[], flags: CommandFlags) => {

@@ -32,7 +32,11 @@ export function registerSalvageCommands(program: Command, { run, addProjectComma
     .option(...allProjects)
     .action(run(() => import('./restore.ts'), 'restoreSalvage'));
   addProjectCommand(salvage, 'prune', 'delete old saved work of this project')
-    .option('--older-than <days>', 'delete only what is at least this old (default: workspace.salvage_retention_days)', count)
+    .option(
+      '--older-than <days>',
+      'delete only what is at least this old (default: workspace.salvage_retention_days)',
+      count,
+    )
     .option('--dry-run', 'only show what would be deleted')
     .action(run(() => import('./prune.ts'), 'pruneSaved'));
 }

@@ -23,12 +23,14 @@ export function registerSetupCommands(program: Command, parts: CommandParts): vo
     finish(await listTasks('setup', flags, surroundings));
   });
 
-  addProjectCommand(setup, 'show <task>', 'print the proposed change of the workflow file, and how each command ended').action(
-    async (task: string, flags: TaskFlags) => {
-      const { showSetup } = await import('./show.ts');
-      finish(await showSetup(task, flags, surroundings));
-    },
-  );
+  addProjectCommand(
+    setup,
+    'show <task>',
+    'print the proposed change of the workflow file, and how each command ended',
+  ).action(async (task: string, flags: TaskFlags) => {
+    const { showSetup } = await import('./show.ts');
+    finish(await showSetup(task, flags, surroundings));
+  });
 
   withCommandFlags(addProjectCommand(setup, 'accept <task>', 'write the proposed change into the workflow file'))
     .option('--yes', 'do not ask')

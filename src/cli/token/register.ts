@@ -9,7 +9,9 @@ export function registerTokenCommands(program: Command, { run }: CommandParts): 
   token
     .command('create')
     .description('create a token; it is shown only once')
-    .addOption(new Option('--scope <scope>', 'what the token allows').choices(['read', 'operate']).makeOptionMandatory())
+    .addOption(
+      new Option('--scope <scope>', 'what the token allows').choices(['read', 'operate']).makeOptionMandatory(),
+    )
     .option('--name <name>', 'who or what it is for: the author of its commands (default: your login name)')
     .addOption(jsonOption())
     .action(run(load, 'createToken'));
