@@ -1,3 +1,4 @@
+// @module-tag one-way
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
