@@ -34,6 +34,10 @@ describeInChromium('a workflow file with two prompts', (browser) => {
     await window.go('/system?tab=prompts');
     await expect.poll(() => page.locator('table.table').count(), patient).toBe(2);
     await reads(page.locator('main'), /b\.md[\s\S]*\d+ of \d+ \(\d+–\d+ %\)/);
+    // The five measures, each of both prompts.
+    const compared = page.locator('table.table').first().locator('tbody tr');
+    expect(await compared.count()).toBe(5);
+    await reads(compared.first(), /\d+ of \d+ \(\d+–\d+ %\)\s+\d+ of \d+ \(\d+–\d+ %\)\s+\S/);
     expect(await barriersOf(page)).toEqual([]);
     window.expectNothingWrong();
     await using phone = await openWindow(browser(), scene.url, onPhone);

@@ -9,6 +9,7 @@ function everythingOn(): Settings {
   return {
     ...all,
     agent: { ...all.agent, afterSuccess: 'review' },
+    review: { ...all.review, autoMerge: ['auto-merge'] },
     judge: { ...all.judge, agents: ['default'] },
     pipeline: pipeline(),
     planner: { ...all.planner, enabled: true },
