@@ -113,9 +113,16 @@ function measure() {
     largestFile: { file: largest.file, lines: largest.lines },
     longFiles: files.filter(({ lines }) => lines > longFileLines).map(({ file, lines }) => ({ file, lines })),
     crumbs: files.filter(isCrumb).map(({ file }) => file),
-    literalSpreads: files.reduce((sum, { text }) => sum + text.split('...{').length - 1, 0),
+    literalSpreads: literalSpreads(files).length,
     adapterFiles: adapterFiles(),
   };
+}
+
+/** Where the fields of a literal are spread to fit on fewer lines, as `file:line`. */
+export function literalSpreads(files: readonly SourceFile[]): readonly string[] {
+  return files.flatMap(({ file, text }) =>
+    text.split('\n').flatMap((line, at) => (line.includes('...{') ? `${file}:${at + 1}` : [])),
+  );
 }
 
 /** The files that a new adapter touches: the `// @touches <file>` lines of the test that registers two; null without it. */

@@ -36,7 +36,10 @@ export async function validate(
       settings,
       agent_environment: environment,
       costs: costsOf(loaded).map(({ role, runsPerDay: runs_per_day, usdPerDay: usd_per_day, text }) => ({
-        ...{ role, runs_per_day, usd_per_day, text },
+        role,
+        runs_per_day,
+        usd_per_day,
+        text,
       })),
       agent_needs: loaded && needsOf(loaded.settings, surroundings),
       needs_of_agents: loaded && Object.fromEntries(needsOfAgents(loaded.settings, surroundings)),

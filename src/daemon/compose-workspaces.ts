@@ -93,7 +93,10 @@ function filePruning(resources: WorkspaceResources, parts: WorkspaceComposition)
   const { clock, logger } = parts;
   const { git, places } = resources;
   const branchParts = (settings: Settings): BranchParts => ({
-    ...{ clock, git, logger, project: settings.project.name },
+    clock,
+    git,
+    logger,
+    project: settings.project.name,
     repo: homeOf(settings, places),
   });
   return {

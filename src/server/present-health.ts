@@ -37,8 +37,11 @@ export function presentHealth(health: Health): Record<string, unknown> {
     jobs: health.jobs.map(presentJob),
     findings: health.findings.slice(0, mostFindings).map(presentFinding),
     pipeline: health.phases.map(({ issue, phase, round, waitsFor }) => ({
-      ...{ issue_id: issue.id, issue_identifier: issue.identifier },
-      ...{ phase, round, waits_for: waitsFor },
+      issue_id: issue.id,
+      issue_identifier: issue.identifier,
+      phase,
+      round,
+      waits_for: waitsFor,
     })),
     workflow_problem: health.workflowProblem,
     no_headroom: health.noHeadroom,

@@ -116,7 +116,12 @@ export const proposeSetup = defineTool({
       details: {
         tries_left: answer.triesLeft,
         commands: answer.commands.map(({ name, run, proof: { result, exitCode, durationMs, output } }) => ({
-          ...{ name, run, result, exit_code: exitCode, duration_ms: durationMs, output },
+          name,
+          run,
+          result,
+          exit_code: exitCode,
+          duration_ms: durationMs,
+          output,
         })),
       },
     });

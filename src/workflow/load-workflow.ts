@@ -102,7 +102,10 @@ export function parseWorkflow(
     const isSecond = which === undefined ? getsSecondPrompt(issueId, share) : which === 'second';
     const worker = isSecond && second !== null ? second : prompt;
     const byRole = {
-      ...{ judge: judgePrompt, phase: phase?.agent, phase_judge: phase?.judge, planner },
+      judge: judgePrompt,
+      phase: phase?.agent,
+      phase_judge: phase?.judge,
+      planner,
       ...ofTasks,
       worker,
     };

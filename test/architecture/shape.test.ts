@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { folderSizes, importCycles, readSource, shapeLimits } from '../../scripts/shape.ts';
+import { folderSizes, importCycles, literalSpreads, readSource, shapeLimits } from '../../scripts/shape.ts';
 
 const source = readSource();
 
@@ -15,6 +15,10 @@ describe('src', () => {
     );
     expect(tooFull).toEqual([]);
   });
+
+  it('writes the fields of an object one by one, and spreads no literal', () => {
+    expect(literalSpreads(source)).toEqual([]);
+  });
 });
 
 describe('the measure of shape', () => {
@@ -25,6 +29,11 @@ describe('the measure of shape', () => {
       ['a', 'b', 'c'],
       ['d', 'e'],
     ]);
+  });
+
+  it('finds a spread literal', () => {
+    const text = 'const a = {\n  ...{ b, c },\n  ...d,\n};\n';
+    expect(literalSpreads([{ file: 'a.ts', text, lines: 4, imports: [] }])).toEqual(['a.ts:2']);
   });
 
   it('counts the files of a folder without its subfolders, the fullest first', () => {

@@ -35,7 +35,10 @@ export function learningsProposal(
     if (others.some((other) => likeness(other.text, text) === 1)) continue;
     const origins = [...new Set(from)].flatMap((number) => byNumber.get(number) ?? []);
     learnings.push({
-      ...{ text, replaces: [...replaced], decision: 'open', learning: null },
+      text,
+      replaces: [...replaced],
+      decision: 'open',
+      learning: null,
       origins: origins.map(({ kind, issue, at }) => ({ kind, issue, at })),
     });
   }

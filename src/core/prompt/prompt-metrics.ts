@@ -97,7 +97,9 @@ function measure(
     return time?.version === version && isOfAgent ? [time.ms] : [];
   });
   return {
-    ...{ version, role, agent: by === 'agent' ? agent : null },
+    version,
+    role,
+    agent: by === 'agent' ? agent : null,
     // The last place of a text counts: it may have moved from one file into another.
     source: runs.reduce((last, run) => (run.startedAt >= last.startedAt ? run : last)).source,
     runs: runs.length,

@@ -15,6 +15,9 @@ export function taskAgents(settings: Settings): TaskAgents | null {
     return 'unknown' in found ? found.unknown : found.name;
   };
   return {
-    ...{ intake: agentOf('intake'), scan: agentOf('scan'), setup: agentOf('setup'), learn: agentOf('learn') },
+    intake: agentOf('intake'),
+    scan: agentOf('scan'),
+    setup: agentOf('setup'),
+    learn: agentOf('learn'),
   };
 }

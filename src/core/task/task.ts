@@ -105,10 +105,22 @@ export function taskIssue(
 ): Issue {
   const [active = '', over = ''] = [activeStates[0], terminalStates[0]];
   return {
-    ...{ id, identifier: id, title, description: text, state: status === 'waiting' ? active : over },
-    ...{ priority: null, branchName: null, url: null, assigneeId: null, nativeRef: null },
-    ...{ authorNames: [], labels: requiredLabels, blockedBy: [], dispatchable: true },
-    ...{ createdAt, updatedAt: changedAt },
+    id,
+    identifier: id,
+    title,
+    description: text,
+    state: status === 'waiting' ? active : over,
+    priority: null,
+    branchName: null,
+    url: null,
+    assigneeId: null,
+    nativeRef: null,
+    authorNames: [],
+    labels: requiredLabels,
+    blockedBy: [],
+    dispatchable: true,
+    createdAt,
+    updatedAt: changedAt,
   };
 }
 

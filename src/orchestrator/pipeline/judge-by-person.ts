@@ -109,8 +109,15 @@ async function decide(
       : ({ id: chance.id(), phase: phase.name, state: 'pending' } as const);
   if (claim.id !== last?.id)
     await tables.completionClaims.add(key, {
-      ...{ id: claim.id, phase: phase.name, runId: null, path: phase.artifact, version, summary: words },
-      ...{ skipTo: null, at: now, found },
+      id: claim.id,
+      phase: phase.name,
+      runId: null,
+      path: phase.artifact,
+      version,
+      summary: words,
+      skipTo: null,
+      at: now,
+      found,
     });
   const judged = { opinion: { verdict, summary: words, findings: [] }, by };
   if (!(await writeTransition(tables, key, claim, transition, { now, judged })))

@@ -46,7 +46,9 @@ export async function reactionWords(
   if (reaction.kind === 'review') {
     const said = reaction.words.filter(({ body }) => body !== '');
     return (said.length === 0 ? reaction.words.slice(0, 1) : said).map(({ id, body, path, line }) => ({
-      ...{ id, path, line },
+      id,
+      path,
+      line,
       body: body === '' ? 'The reviewer asks for changes, but gives no reason.' : body,
       kind: path === null ? 'note' : 'review_comment',
       author: { kind: 'person', name: reaction.author },

@@ -108,7 +108,13 @@ export async function briefFor(
   const wordsAt = (head: string) => words.flatMap((each) => (each.commit === head ? [each.body] : []));
   const rounds = await store.pullRequests.rounds(pull);
   return {
-    ...{ number, title, body, branch, base, baseCommit, commit },
+    number,
+    title,
+    body,
+    branch,
+    base,
+    baseCommit,
+    commit,
     checks: [...(await store.checks.list(pull, commit)), ...ofHost],
     rounds: rounds.map(({ headCommit, sentBack }) => ({ headCommit, sentBack, words: wordsAt(headCommit) })),
     verdicts: await store.verdicts.list(pull),

@@ -223,7 +223,11 @@ export class PullWatch {
       const judge = judging.agents.length === 0 ? null : judgeState(pull, verdicts, all, judging);
       const { number, headCommit, timesSentBack } = pull;
       open.set(pull.issueId, {
-        ...{ number, headCommit, timesSentBack, status: pullStatus(pull), judge },
+        number,
+        headCommit,
+        timesSentBack,
+        status: pullStatus(pull),
+        judge,
         checks: headVerdict(pull, own, wanted),
         autoMerge: autoMerge.stateOf(pull, { judge, checks: all }),
       });

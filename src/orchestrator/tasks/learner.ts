@@ -54,8 +54,12 @@ export async function beginLearning(parts: OwnTaskParts, { author }: Command): P
       'Since the last run of the learner, no run failed, no work was sent back and no person left a note.',
     );
   return beginOwnTask(parts, {
-    ...{ role: 'learner', tasks, author, draft: () => nextTask(parts, tasks, found) },
-    ...{ does: 'An agent will read what happened.', show: 'baton learn show' },
+    role: 'learner',
+    tasks,
+    author,
+    draft: () => nextTask(parts, tasks, found),
+    does: 'An agent will read what happened.',
+    show: 'baton learn show',
   });
 }
 

@@ -37,7 +37,12 @@ export async function changeLearning(
   if (problem !== null) return problem;
   if (kind === 'learning_add') {
     const learning = await store.learnings.add(project, {
-      ...{ text, origins: [], author, status: firstStatus(parts), at, key: id },
+      text,
+      origins: [],
+      author,
+      status: firstStatus(parts),
+      at,
+      key: id,
     });
     return answered(parts, 'learning_added', `${learning} is noted. The next agents get it.`, learning);
   }

@@ -24,7 +24,11 @@ export async function scanIfDue(parts: ScanParts): Promise<void> {
   const tasks = await latestScans(parts);
   const { budget } = await budgetNow(parts, 'scanner');
   const facts: ScanFacts = {
-    ...{ now: clock.now(), tasks, budget, isReady: isReady(parts), isBusy: await isBusy(parts) },
+    now: clock.now(),
+    tasks,
+    budget,
+    isReady: isReady(parts),
+    isBusy: await isBusy(parts),
     open: await allOpenIssues(parts, caller),
   };
   const why = whyNoScan(settings, facts);
@@ -37,8 +41,12 @@ export async function scanIfDue(parts: ScanParts): Promise<void> {
 export async function beginScan(parts: ScanParts, { author }: Command): Promise<CommandAnswer> {
   const tasks = await latestScans(parts);
   return beginOwnTask(parts, {
-    ...{ role: 'scanner', tasks, author, draft: () => nextScan(parts, tasks) },
-    ...{ does: 'An agent will look for improvements.', show: 'baton scan show' },
+    role: 'scanner',
+    tasks,
+    author,
+    draft: () => nextScan(parts, tasks),
+    does: 'An agent will look for improvements.',
+    show: 'baton scan show',
   });
 }
 

@@ -95,7 +95,9 @@ export function githubBranches({ git, address, repository, credential }: GithubB
         throw movedByOthers(
           `Someone else moved ${branch} on GitHub to ${from}, and the agent's branch lacks those commits.`,
           {
-            ...{ branch, commit, found: from },
+            branch,
+            commit,
+            found: from,
           },
         );
       const reference = `refs/heads/${branch}`;

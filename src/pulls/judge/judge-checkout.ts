@@ -65,7 +65,10 @@ export async function makeJudgeCheckout(
       fingerprint: async () => {
         const status = await git.ask({
           args: ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--ignore-submodules=none'],
-          ...{ gitDir: own, workTree: folder, readsAgents: true, timeoutMs: callMs },
+          gitDir: own,
+          workTree: folder,
+          readsAgents: true,
+          timeoutMs: callMs,
         });
         return status.code === 0 ? createHash('sha256').update(status.stdout).digest('hex') : null;
       },

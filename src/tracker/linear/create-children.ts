@@ -29,7 +29,13 @@ export async function createChildren(parts: ChangeParts, plan: ChildrenPlan, ask
   const stateId = stateIn(team.states.nodes, states.todo);
   for (const { id, title, description, priority, labels } of missing) {
     const input = {
-      ...{ id, title, description, parentId, teamId: team.id, projectId: project.id, stateId },
+      id,
+      title,
+      description,
+      parentId,
+      teamId: team.id,
+      projectId: project.id,
+      stateId,
       ...(priority === null ? {} : { priority }),
       ...(parent.assigneeId === null ? {} : { assigneeId: parent.assigneeId }),
       labelIds: [...new Set(labels.flatMap((name) => idOf(name) ?? []))],

@@ -41,7 +41,12 @@ export async function createIssue(parts: ChangeParts, issue: NewIssue, ask: Ask)
     .filter((label) => isUsable(label.team?.id) && names.includes(normalizeState(label.name)))
     .map((label) => label.id);
   const input = {
-    ...{ id, title, description, teamId: first.id, projectId: project.id, labelIds },
+    id,
+    title,
+    description,
+    teamId: first.id,
+    projectId: project.id,
+    labelIds,
     ...(priority === null ? {} : { priority }),
     ...(state === undefined ? {} : { stateId: stateIn(first.states.nodes, state) }),
   };

@@ -27,12 +27,29 @@ export async function saveBranch(
   const there = await savedCommits(git, gitDir, logger, key);
   if (there.some(({ note }) => note.head === commit && note.headReference === reference)) return;
   const note: SavedNote = {
-    ...{ heads: [], tips: [{ name: reference, id: commit }], lost: [], held: [] },
-    ...{ project, issueId, issueIdentifier: identifier, issueTitle: title, runId, workspace: '', within: '' },
-    ...{ savedAt: clock.now(), headReference: reference, head: commit, files: 0 },
+    heads: [],
+    tips: [{ name: reference, id: commit }],
+    lost: [],
+    held: [],
+    project,
+    issueId,
+    issueIdentifier: identifier,
+    issueTitle: title,
+    runId,
+    workspace: '',
+    within: '',
+    savedAt: clock.now(),
+    headReference: reference,
+    head: commit,
+    files: 0,
     commits: await commitsBeyond(git, gitDir, base, commit),
     tree: (await git.run({ gitDir, args: ['rev-parse', `${commit}^{tree}`] })).trim(),
-    ...{ staged: null, isExact: false, stagedFiles: 0, stagedOtherwise: 0, extras: null, origin: null },
+    staged: null,
+    isExact: false,
+    stagedFiles: 0,
+    stagedOtherwise: 0,
+    extras: null,
+    origin: null,
   };
   const text = commitText(note, { tree: note.tree, parents: [commit], subject: subjectOf(note) });
   const args = ['hash-object', '-t', 'commit', '-w', '--stdin'];

@@ -80,7 +80,14 @@ export function openIn(claims: readonly StoredCompletion[]): OpenCompletion | nu
 function presentClaim(claim: StoredCompletion): CompletionClaim {
   const { id, phase, runId, version, summary, skipTo, at, state, reasons, opinion, judgedBy, decidedAt } = claim;
   return {
-    ...{ id, phase, run_id: runId, version, summary, skip_to: skipTo, at: certainTime(at), state },
+    id,
+    phase,
+    run_id: runId,
+    version,
+    summary,
+    skip_to: skipTo,
+    at: certainTime(at),
+    state,
     reasons: [...reasons],
     opinion:
       opinion === null

@@ -143,7 +143,12 @@ export function presentHost({ checks, reviews }: PullFacts): PullDetail['at_host
   return {
     checks: checks.map(({ name, result, isRequired, url }) => ({ name, result, is_required: isRequired, url })),
     reviews: reviews.map(({ author, isTrusted, verdict, body, path, line, commit, at }) => ({
-      ...{ author, verdict, body, path, line, commit },
+      author,
+      verdict,
+      body,
+      path,
+      line,
+      commit,
       is_trusted: isTrusted,
       at: certainTime(at),
     })),

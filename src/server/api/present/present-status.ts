@@ -56,8 +56,12 @@ export function presentStatus(
       waits_until: timeText(until),
     })),
     reviews: reviews(model).map(({ issue_id, issue_identifier, title, pull = null, reason, since }) => ({
-      ...{ issue_id, issue_identifier },
-      ...{ pull, title, reason, since },
+      issue_id,
+      issue_identifier,
+      pull,
+      title,
+      reason,
+      since,
     })),
     accounts: model.accounts.map((account) => ({ ...accountRow(account), reason: account.parked?.reason ?? null })),
     skipped: model.skipped.map(({ issue, reason }) => ({

@@ -148,14 +148,20 @@ async function pipelineOf(project: ApiProject, clock: Clock): Promise<Pipeline> 
     pipeline.phases.length === 0 ? { issues: [], isCut: false } : await inPhases(project, clock);
   return {
     phases: pipeline.phases.map((each) => ({
-      ...{ name: each.name, role: each.role, agent: each.agent, artifact: each.artifact },
-      ...{ required_sections: [...each.requiredSections], max_bytes: each.maxBytes, has_schema: each.schema !== null },
+      name: each.name,
+      role: each.role,
+      agent: each.agent,
+      artifact: each.artifact,
+      required_sections: [...each.requiredSections],
+      max_bytes: each.maxBytes,
+      has_schema: each.schema !== null,
       validation: each.validation,
       judge:
         each.validation === 'judge'
           ? (agentOfPhase({ role: 'phase_judge', phase: each.name }, pipeline, judge.agents) ?? 'default')
           : null,
-      ...{ may_skip: each.maySkip, max_turns: each.maxTurns },
+      may_skip: each.maySkip,
+      max_turns: each.maxTurns,
     })),
     entry: entryPhase(pipeline),
     max_revisions: pipeline.maxRevisions,
@@ -197,8 +203,13 @@ async function inPhases(
       if (known === undefined || isFinished(known.state)) return [];
       const claim = open.get(issueId);
       return {
-        ...{ issue_id: issueId, issue_identifier: known.identifier, title: known.title, state: known.state },
-        ...{ phase: record.phase, since: certainTime(record.since), revisions: record.revisions },
+        issue_id: issueId,
+        issue_identifier: known.identifier,
+        title: known.title,
+        state: known.state,
+        phase: record.phase,
+        since: certainTime(record.since),
+        revisions: record.revisions,
         needs_revision: record.revisionSince !== null,
         waits_for: phaseWait(record, openIn(claim === undefined ? [] : [claim]), surroundings(issueId)),
       };

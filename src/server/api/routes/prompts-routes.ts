@@ -49,7 +49,9 @@ export function promptsRoutes(parts: ReadParts): Route[] {
         const { success, sentBack, tokens, costMicroUsd, toMergeMs } = differences;
         return {
           since: certainTime(from),
-          ...{ a: present(a), b: present(b), same_time: sameTime },
+          a: present(a),
+          b: present(b),
+          same_time: sameTime,
           differences: { success, sent_back: sentBack, tokens, cost_usd: costMicroUsd, to_merge_ms: toMergeMs },
         };
       },
@@ -89,7 +91,10 @@ function find(measures: readonly PromptMeasure[], beginning: string, role: strin
 function present({ firstAt, lastAt, sentBack, costMicroUsd, toMergeMs, ...rest }: PromptMeasure): Presented {
   return {
     ...rest,
-    ...{ first_at: certainTime(firstAt), last_at: certainTime(lastAt), sent_back: sentBack, to_merge_ms: toMergeMs },
+    first_at: certainTime(firstAt),
+    last_at: certainTime(lastAt),
+    sent_back: sentBack,
+    to_merge_ms: toMergeMs,
     cost_usd: inUsd(costMicroUsd),
   };
 }

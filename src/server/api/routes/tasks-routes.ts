@@ -69,7 +69,11 @@ function activityOf({ id, status }: Task, project: ApiProject): Pick<Presented, 
 function presentTask(task: Task, project: ApiProject): Presented {
   const { id, kind, title, status, author, error, proposal } = task;
   return {
-    ...{ id, kind, title, status, error },
+    id,
+    kind,
+    title,
+    status,
+    error,
     author: presentAuthor(author),
     ...activityOf(task, project),
     created_at: certainTime(task.createdAt),
@@ -95,12 +99,19 @@ function presentTaskDetail(task: Task, project: ApiProject, replaced: readonly L
     text: task.text,
     issues: issues.map(({ title, description, criteria, priority, labels, duplicateOf, decision, issue }, at) => ({
       number: at + 1,
-      ...{ title, description, priority, labels: [...labels], decision, issue },
+      title,
+      description,
+      priority,
+      labels: [...labels],
+      decision,
+      issue,
       acceptance_criteria: [...criteria],
       duplicate_of: duplicateOf,
     })),
     learnings: learningsIn(task.proposal).map(({ origins, replaces, ...rest }, at) => ({
-      ...{ number: at + 1, ...rest, replaces: [...replaces] },
+      number: at + 1,
+      ...rest,
+      replaces: [...replaces],
       replaced: replaced.filter(({ id }) => replaces.includes(id)).map(({ id, text }) => ({ id, text })),
       origins: origins.map(presentOrigin),
     })),
@@ -112,7 +123,11 @@ function presentSetup(proposal: Proposal | null): ProposedSetup | null {
   if (proposal?.kind !== 'setup') return null;
   const { setup, checks, notes, commit, revision } = proposal;
   const present = ({ name, run, proof: { exitCode, durationMs, output } }: ProvenCommand) => ({
-    ...{ name, run, exit_code: exitCode, duration_ms: durationMs, output },
+    name,
+    run,
+    exit_code: exitCode,
+    duration_ms: durationMs,
+    output,
   });
   return { setup: setup === null ? null : present(setup), checks: checks.map(present), notes, commit, revision };
 }

@@ -33,8 +33,15 @@ export function learningsTable(db: Kysely<Database>, engine: Engine) {
         await within
           .insertInto('learnings')
           .values({
-            ...{ project, number, body: text, status, client_key: key, created_at: at, changed_at: at },
-            ...{ origins_json: JSON.stringify(origins), author_json: JSON.stringify(author) },
+            project,
+            number,
+            body: text,
+            status,
+            client_key: key,
+            created_at: at,
+            changed_at: at,
+            origins_json: JSON.stringify(origins),
+            author_json: JSON.stringify(author),
           })
           .execute();
         return idOf(number);
@@ -51,7 +58,8 @@ export function learningsTable(db: Kysely<Database>, engine: Engine) {
         one(project, id)
           .where('status', 'in', [...from])
           .set({
-            ...{ status: change.status, changed_at: change.at },
+            status: change.status,
+            changed_at: change.at,
             ...(change.text === undefined ? {} : { body: change.text }),
           }),
       ),
@@ -111,7 +119,12 @@ function numberOf(id: string): number {
 function learningFrom(row: Database['learnings']): Learning {
   const { number, body: text, status, created_at: createdAt, changed_at: changedAt } = row;
   return {
-    ...{ id: idOf(number), text, status, createdAt, changedAt, author: authorFrom(row.author_json) },
+    id: idOf(number),
+    text,
+    status,
+    createdAt,
+    changedAt,
+    author: authorFrom(row.author_json),
     // Only `add` writes it.
     origins: (fromJsonText(row.origins_json) ?? []) as readonly LearningOrigin[],
   };

@@ -43,7 +43,11 @@ async function failedRuns(db: Kysely<Database>, project: string, since: number, 
     .limit(limit)
     .execute();
   return rows.map(({ issue_id: issueId, ended_at: at, error_code: code, error_message: message }) => ({
-    ...{ issueId, kind: 'failed_run', at: at ?? 0, by: 'baton', words: `${code}: ${message ?? ''}` },
+    issueId,
+    kind: 'failed_run',
+    at: at ?? 0,
+    by: 'baton',
+    words: `${code}: ${message ?? ''}`,
   }));
 }
 

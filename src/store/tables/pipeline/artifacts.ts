@@ -53,8 +53,15 @@ export function artifactsTable(db: Kysely<Database>) {
         await inside
           .insertInto('artifacts')
           .values({
-            ...{ project: key.project, issue_id: key.issueId, phase, version, sha256, at, body: text },
-            ...{ author_json: JSON.stringify(author), size: Buffer.byteLength(text) },
+            project: key.project,
+            issue_id: key.issueId,
+            phase,
+            version,
+            sha256,
+            at,
+            body: text,
+            author_json: JSON.stringify(author),
+            size: Buffer.byteLength(text),
           })
           .execute();
         return version;

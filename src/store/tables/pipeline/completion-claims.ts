@@ -50,8 +50,17 @@ export function completionClaimsTable(db: Kysely<Database>) {
       await db
         .insertInto('completion_claims')
         .values({
-          ...{ id: claim.id, project, issue_id: issueId, phase: claim.phase, run_id: claim.runId, path: claim.path },
-          ...{ version: claim.version, summary: claim.summary, skip_to: claim.skipTo, at: claim.at, state: 'pending' },
+          id: claim.id,
+          project,
+          issue_id: issueId,
+          phase: claim.phase,
+          run_id: claim.runId,
+          path: claim.path,
+          version: claim.version,
+          summary: claim.summary,
+          skip_to: claim.skipTo,
+          at: claim.at,
+          state: 'pending',
           found_json: JSON.stringify(claim.found),
           reasons_json: '[]',
         })
@@ -98,7 +107,15 @@ export function completionClaimsTable(db: Kysely<Database>) {
 function claimFrom(row: Database['completion_claims']): StoredCompletion {
   const { id, phase, path, version, summary, at, state } = row;
   return {
-    ...{ id, phase, path, version, summary, at, state, runId: row.run_id, skipTo: row.skip_to },
+    id,
+    phase,
+    path,
+    version,
+    summary,
+    at,
+    state,
+    runId: row.run_id,
+    skipTo: row.skip_to,
     // Only the JSON of these types is written.
     found: fromJsonText(row.found_json) as readonly Shortcoming[],
     reasons: textsFrom(row.reasons_json),

@@ -74,8 +74,13 @@ export function phasesTable(db: Kysely<Database>, engine: Engine['name']) {
       await db
         .insertInto('phases')
         .values({
-          ...{ project, issue_id: issueId, ...facts, mirrored_at: mirroredAt, changed_at: now },
-          ...{ mirrored_json: jsonOrNull(mirrored), mirroring_json: jsonOrNull(mirroring) },
+          project,
+          issue_id: issueId,
+          ...facts,
+          mirrored_at: mirroredAt,
+          changed_at: now,
+          mirrored_json: jsonOrNull(mirrored),
+          mirroring_json: jsonOrNull(mirroring),
         })
         .onConflict((conflict) => conflict.columns(['project', 'issue_id']).doUpdateSet({ ...facts, ...changed }))
         .execute();

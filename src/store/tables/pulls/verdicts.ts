@@ -23,8 +23,17 @@ export function verdictsTable(db: Kysely<Database>) {
       await db
         .insertInto('verdicts')
         .values({
-          ...{ project, number, commit_id: commit, place, run_id: runId, agent, prompt_version: promptVersion, at },
-          ...{ verdict: verdict.verdict, summary, findings_json: JSON.stringify(findings) },
+          project,
+          number,
+          commit_id: commit,
+          place,
+          run_id: runId,
+          agent,
+          prompt_version: promptVersion,
+          at,
+          verdict: verdict.verdict,
+          summary,
+          findings_json: JSON.stringify(findings),
         })
         .onConflict((conflict) => conflict.columns(['project', 'number', 'commit_id', 'place']).doNothing())
         .execute();

@@ -46,8 +46,15 @@ export function tasksTable(db: Kysely<Database>, engine: Engine) {
         db
           .insertInto('tasks')
           .values({
-            ...{ project, id: task.id, kind: task.kind, title: task.title, body: task.text, status: 'waiting' },
-            ...{ author_json: JSON.stringify(task.author), created_at: task.createdAt, changed_at: task.createdAt },
+            project,
+            id: task.id,
+            kind: task.kind,
+            title: task.title,
+            body: task.text,
+            status: 'waiting',
+            author_json: JSON.stringify(task.author),
+            created_at: task.createdAt,
+            changed_at: task.createdAt,
           })
           .onConflict((conflict) => conflict.columns(['project', 'id']).doNothing()),
       ),
@@ -56,7 +63,10 @@ export function tasksTable(db: Kysely<Database>, engine: Engine) {
     propose: (key: TaskKey, proposal: Proposal | null, at: number): Promise<boolean> =>
       changedOne(
         one(key, 'waiting').set({
-          ...{ status: 'proposed', proposal_json: toJsonText(proposal), error_json: null, changed_at: at },
+          status: 'proposed',
+          proposal_json: toJsonText(proposal),
+          error_json: null,
+          changed_at: at,
         }),
       ),
 
@@ -141,7 +151,12 @@ function taskFrom(row: Database['tasks']): Task {
   const { id, title, body: text, status, created_at: createdAt, changed_at: changedAt } = row;
   const { code, message } = recordIn(valueFromText(row.error_json));
   return {
-    ...{ id, title, text, status, createdAt, changedAt },
+    id,
+    title,
+    text,
+    status,
+    createdAt,
+    changedAt,
     kind: taskKindOf(id) ?? 'intake',
     // Only this table writes it.
     proposal: fromJsonText(row.proposal_json) as Proposal | null,
