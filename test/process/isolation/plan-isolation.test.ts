@@ -45,6 +45,10 @@ describe('the view of an isolated agent', () => {
     ['/home/me/.config/my-tool', 'private'],
     ['/tmp/socket', 'private'],
     ['/run/user/1000/bus', 'hidden'],
+    // A group of the user may make it root there, and a socket needs no file system for writing.
+    ['/var/snap/lxd/common/lxd/unix.socket', 'hidden'],
+    ['/var/lib/lxd/unix.socket', 'hidden'],
+    ['/var/lib/incus/unix.socket', 'hidden'],
     ['/home/me/.local/state/baton/tokens.json', 'hidden'],
     ['/home/me/.local/state/baton/project/baton.db', 'hidden'],
     [`${ground.workspaceRoot}/BAT-2/file`, 'hidden'],
