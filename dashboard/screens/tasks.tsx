@@ -85,6 +85,7 @@ function IntakeForm({ project, onBegun }: IntakeFormProps): VNode {
         placeholder="Notes, a list, a letter of a user. An agent proposes issues; nothing is filed before you accept it."
         rows={5}
         maxLength={mostIntakeChars}
+        file="File with the text"
         send="Propose issues"
         note={taskPriceText('intake', vitalsOf(project))}
         request={(text) => ({ kind: 'intake_begin', text })}

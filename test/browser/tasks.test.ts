@@ -70,14 +70,19 @@ describeInChromium('tasks on the dashboard', (browser) => {
     phone.expectNothingWrong();
   });
 
-  it('says what keeps a text from its agent', async () => {
+  it('takes the text from a file, and says what keeps it from its agent', async () => {
     await answer(scene.place, 'pause');
-    scene.place.write('notes.md', 'Notes');
-    await answer(scene.place, 'intake', 'notes.md');
     await using window = await openWindow(browser(), scene.url);
+    const { page } = window;
     await window.go('/tasks');
-    await reads(part(window.page, 'waits_for').locator('code'), /^paused$/);
-    expect(await barriersOf(window.page)).toEqual([]);
+    const file = { name: 'notes.md', mimeType: 'text/markdown', buffer: Buffer.from('Notes of Ada\n') };
+    await page.getByLabel('File with the text').setInputFiles(file);
+    const text = page.getByLabel('Text for an intake');
+    await expect.poll(() => text.inputValue(), patient).toBe('Notes of Ada\n');
+    await part(page, 'intake_begin').locator('button[type=submit]').click();
+    await reads(part(page, 'waits_for').locator('code'), /^paused$/);
+    await reads(part(page, 'task').first(), /Notes of Ada/);
+    expect(await barriersOf(page)).toEqual([]);
     window.expectNothingWrong();
   });
 });

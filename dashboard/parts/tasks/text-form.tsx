@@ -15,6 +15,8 @@ interface TextFormProps {
   readonly placeholder?: string;
   readonly rows: number;
   readonly maxLength: number;
+  /** The text may come from a file, by this name of the field. */
+  readonly file?: string;
   readonly send: string;
   /** What to know before sending it. */
   readonly note?: string;
@@ -41,6 +43,11 @@ export function TextForm({ spot, draft, start = '', request, onDone, onClose, ..
     if (field.current !== null) field.current.value = start;
     onClose?.();
     onDone();
+  };
+  const take = async (file: File | undefined): Promise<void> => {
+    if (file === undefined || field.current === null) return;
+    field.current.value = await file.text();
+    keepDraft(draft, field.current.value);
   };
   return (
     <form
@@ -70,6 +77,13 @@ export function TextForm({ spot, draft, start = '', request, onDone, onClose, ..
         <button type="submit" class="main" aria-disabled={isSending}>
           {props.send}
         </button>
+        {props.file !== undefined && (
+          <input
+            type="file"
+            aria-label={props.file}
+            onChange={({ currentTarget: { files } }) => void take(files?.[0])}
+          />
+        )}
         {onClose !== undefined && (
           <button type="button" class="quiet" onClick={onClose}>
             Cancel
