@@ -1,13 +1,7 @@
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { githubHost } from '../../../src/pulls/github/github-host.ts';
 import { git } from '../../workspace/git/scratch-repository.ts';
-import { branch, mergeOf, pullOf } from '../pull-scene.ts';
-import { type GithubScene, githubScene, stopGithubs } from './github-scene.ts';
+import { branch, pullOf } from '../pull-scene.ts';
+import { change, type GithubScene, githubScene, proposedOnGithub, stopGithubs } from './github-scene.ts';
 
 let scene: GithubScene;
 
@@ -16,14 +10,10 @@ afterEach(async () => {
   await stopGithubs();
 });
 
-const change = { branch, base: 'main', title: 'Say hello', body: 'More words.' };
-
-/** An agent's change, proposed on GitHub. */
 async function proposed(review: Parameters<typeof githubScene>[0] = {}) {
-  scene = await githubScene(review);
-  const head = scene.publish(branch, { 'new.txt': 'hello\n' });
-  const opened = await scene.pulls.open(change);
-  return { ...scene, head, opened, pull: pullOf(opened) };
+  const made = await proposedOnGithub(review);
+  scene = made;
+  return made;
 }
 
 const created = (): number => scene.github.calls.filter(({ route }) => /^POST .*\/pulls$/.test(route)).length;
@@ -165,114 +155,6 @@ describe('a change', () => {
   });
 });
 
-describe('the push', () => {
-  it('replaces a head of its own that the agent rewrote, and adds to the branch', async () => {
-    const { pulls, github, publish, head } = await proposed();
-    const second = publish(branch, { 'new.txt': 'again\n' }, head);
-    expect(await pulls.open({ ...change, earlierHeads: [head] })).toMatchObject({ headCommit: second });
-    const rebased = publish(branch, { 'new.txt': 'rewritten\n' });
-    expect(await pulls.open({ ...change, earlierHeads: [head, second] })).toMatchObject({ headCommit: rebased });
-    expect([github.tip(branch), github.pulls.length]).toEqual([rebased, 1]);
-  });
-
-  it('never replaces commits of others', async () => {
-    const { pulls, github, publish, push, head } = await proposed();
-    const theirs = push(branch, { 'theirs.txt': 'x\n' });
-    publish(branch, { 'new.txt': 'rewritten\n' });
-    await expect(pulls.open({ ...change, earlierHeads: [head] })).rejects.toMatchObject({
-      code: 'change_not_published',
-    });
-    expect(github.tip(branch)).toBe(theirs);
-  });
-
-  it('leaves a branch alone that others built on', async () => {
-    const { pulls, github, push, head } = await proposed();
-    const theirs = push(branch, { 'theirs.txt': 'x\n' });
-    expect(await pulls.open({ ...change, earlierHeads: [head] })).toMatchObject({ headCommit: theirs });
-    expect(github.tip(branch)).toBe(theirs);
-  });
-
-  it('never goes to the base, nor to a branch that the repository protects', async () => {
-    scene = await githubScene();
-    const main = scene.github.tip('main');
-    scene.publish('main', { 'new.txt': 'x\n' });
-    await expect(scene.pulls.open({ ...change, branch: 'main' })).rejects.toMatchObject({ code: 'change_missing' });
-    scene.publish(branch, { 'other.txt': 'x\n' });
-    scene.github.protect(branch);
-    await expect(scene.pulls.open(change)).rejects.toMatchObject({
-      code: 'github_push_refused',
-      details: { remarks: expect.stringContaining('Protected branch') },
-    });
-    expect([scene.github.tip('main'), scene.github.tip(branch)]).toEqual([main, null]);
-  });
-
-  it('is left to the user with review.push: false', async () => {
-    scene = await githubScene({ push: false });
-    const head = scene.publish(branch, { 'new.txt': 'hello\n' });
-    await expect(scene.pulls.open(change)).rejects.toMatchObject({ code: 'change_not_pushed', retryable: true });
-    expect(scene.github.tip(branch)).toBeNull();
-    git(scene.source, 'push', '-q', scene.github.repository, `${head}:refs/heads/${branch}`);
-    expect(await scene.pulls.open(change)).toMatchObject({ headCommit: head });
-  });
-
-  it.each([
-    ['a wrong token', 'github_auth', (it: GithubScene) => it.github.accounts.clear()],
-    [
-      'a token that may not write',
-      'github_forbidden',
-      ({ github }: GithubScene) => github.accounts.set(github.token, { login: 'x', canWrite: false, scopes: null }),
-    ],
-  ])('says %s', async (_what, code, spoil) => {
-    scene = await githubScene();
-    scene.publish(branch, { 'new.txt': 'x\n' });
-    spoil(scene);
-    await expect(scene.pulls.open(change)).rejects.toMatchObject({ code });
-  });
-
-  it('puts the token into no file and no configuration, and ignores addresses that an agent rewrote', async () => {
-    scene = await githubScene();
-    git(scene.source, 'config', 'url.http://127.0.0.1:1/.insteadOf', scene.github.gitUrl.replace('/acme/app.git', '/'));
-    git(scene.source, 'config', 'http.proxy', 'http://127.0.0.1:1');
-    scene.publish(branch, { 'new.txt': 'x\n' });
-    await scene.pulls.open(change);
-    const basic = Buffer.from(`x-access-token:${scene.github.token}`).toString('base64');
-    const { status } = findText(scene.folder, [scene.github.token, basic]);
-    expect(status).toBe('absent');
-    expect(readFileSync(path.join(scene.source, '.git/config'), 'utf8')).not.toContain('extraHeader');
-  });
-});
-
-describe('an address that redirects', () => {
-  it('does not get the token', async () => {
-    scene = await githubScene();
-    const { pulls, github, publish } = scene;
-    const got: (string | undefined)[] = [];
-    const other = createServer(({ headers }, response) => {
-      got.push(headers.authorization);
-      response.writeHead(404).end();
-    }).listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    publish(branch, { 'new.txt': 'x\n' });
-    github.gitRedirect = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
-    await expect(pulls.open(change)).rejects.toThrow();
-    expect(github.gitRequests).toBeGreaterThan(0);
-    other.close();
-    expect(got).toEqual([]);
-  });
-});
-
-function findText(folder: string, texts: readonly string[]): { readonly status: 'absent' | 'present' } {
-  for (const text of texts) {
-    try {
-      git(folder, 'grep', '--no-index', '-lF', '-e', text, '--', '.');
-      return { status: 'present' };
-    } catch {
-      // Nothing found.
-    }
-  }
-  return { status: 'absent' };
-}
-
 describe('reading', () => {
   it('costs one request for all, however many, and one more only where something changed', async () => {
     scene = await githubScene();
@@ -407,99 +289,5 @@ describe('a red check', () => {
     const check = { id: 99, name: 'other', result: 'failed', isRequired: false, url: null } as const;
     expect(await pulls.remote?.explainCheck(check)).toBeNull();
     expect(await pulls.remote?.explainCheck({ ...check, id: null })).toBeNull();
-  });
-});
-
-describe('a merge', () => {
-  it('is refused by a rule of the repository, or without a required check, with the reason', async () => {
-    const { pulls, github, pull, head } = await proposed();
-    github.addCheck(head, 'test', null, true);
-    const refusal = { outcome: 'refused', refusal: { code: 'checks_missing', names: ['test'] } };
-    expect(await pulls.merge(pull, mergeOf(pull))).toEqual(refusal);
-    github.checksOf(head).splice(0);
-    github.rules.merge = 'At least 1 approving review is required by reviewers with write access.';
-    const main = github.tip('main');
-    expect(await pulls.merge(pull, mergeOf(pull))).toEqual({
-      outcome: 'refused',
-      refusal: { code: 'protected', reason: github.rules.merge },
-    });
-    expect(github.tip('main')).toBe(main);
-  });
-
-  // @conforms judge.2
-  it('by Baton itself gets the checks and reviews of the last moment', async () => {
-    const { pulls, github, pull, head } = await proposed();
-    github.addCheck(head, 'test', 'SUCCESS', false);
-    await pulls.read([pull]);
-    github.checksOf(head).splice(0);
-    github.addCheck(head, 'test', 'FAILURE', false);
-    github.addReview(1, { author: 'ada', state: 'CHANGES_REQUESTED', body: 'No.' });
-    const seen: unknown[] = [];
-    const request = mergeOf(pull, {
-      objection: async ({ checks, reviews }) => {
-        seen.push(checks, reviews);
-        return { code: 'not_automatic', objection: 'checks_not_green' };
-      },
-    });
-    expect(await pulls.merge(pull, request)).toMatchObject({ outcome: 'refused' });
-    expect(seen).toMatchObject([[{ result: 'failed' }], [{ author: 'ada', verdict: 'changes_requested' }]]);
-  });
-
-  it('whose answer was lost is found, and not made twice', async () => {
-    const { pulls, github, pull } = await proposed();
-    const route = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
-    github.faults.push({ kind: 'lost', when: 'after', route });
-    await expect(pulls.merge(pull, mergeOf(pull))).rejects.toMatchObject({ code: 'github_unreachable' });
-    const merged = github.tip('main');
-    expect(await pulls.merge(pull, mergeOf(pull))).toMatchObject({ outcome: 'merged', commit: merged });
-    expect(github.tip('main')).toBe(merged);
-  });
-
-  it('refuses a head that a person pushed in the last moment', async () => {
-    const { pulls, github, pull, push } = await proposed();
-    const route = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
-    let theirs = '';
-    github.faults.push({ kind: 'race', route, meanwhile: () => (theirs = push(branch, { 'late.txt': 'x\n' })) });
-    const result = await pulls.merge(pull, mergeOf(pull));
-    expect(result).toEqual({ outcome: 'refused', refusal: { code: 'head_moved', headCommit: theirs } });
-    expect(github.pulls[0]?.state).toBe('OPEN');
-  });
-
-  it('of one that was closed is refused', async () => {
-    const { pulls, github, pull } = await proposed();
-    github.close(1, 'ada');
-    expect(await pulls.merge(pull, mergeOf(pull))).toEqual({ outcome: 'refused', refusal: { code: 'closed' } });
-  });
-});
-
-describe('the base of new work', () => {
-  it('is the one of GitHub, in a clone that is behind or has commits of its own, whose branches stay', async () => {
-    scene = await githubScene();
-    const { push, publish, source, pulls } = scene;
-    const mine = publish('main', { 'mine.txt': 'not pushed\n' });
-    const theirs = push('main', { 'theirs.txt': 'x\n' });
-    expect(await pulls.remote?.fetchBase('main')).toBe('main');
-    expect(git(source, 'rev-parse', 'main', 'refs/baton/base/main').split('\n')).toEqual([mine, theirs]);
-    expect(git(source, 'show', `${theirs}:theirs.txt`)).toBe('x');
-    await expect(pulls.remote?.fetchBase('none')).rejects.toMatchObject({ code: 'change_missing' });
-    // No branch is checked out there.
-    await expect(pulls.remote?.fetchBase(null)).rejects.toMatchObject({ code: 'repository_unavailable' });
-  });
-
-  it('comes into a repository of Baton where there is no clone; changes go out from there', async () => {
-    scene = await githubScene();
-    const { push, parts, github, source } = scene;
-    const { places, git: ownGit } = parts();
-    const location = path.join(places.caches, 'app.home.git');
-    const pulls = githubHost.create({ ...parts(), repo: { location, shown: location, isLocal: true } });
-    expect(await pulls.remote?.fetchBase(null)).toBe('main');
-    const moved = push('main', { 'more.txt': 'x\n' });
-    expect(await pulls.remote?.fetchBase(null)).toBe('main');
-    expect(git(location, 'rev-parse', 'main', 'refs/baton/base/main').split('\n')).toEqual([moved, moved]);
-    const head = scene.publish(branch, { 'new.txt': 'hello\n' });
-    await ownGit.run({ args: ['fetch', '-q', source, `${head}:refs/heads/${branch}`], gitDir: location });
-    expect(await pulls.open(change)).toMatchObject({ hostNumber: 1, headCommit: head, baseCommit: moved });
-    expect(github.tip(branch)).toBe(head);
-    expect(findText(scene.folder, [github.token]).status).toBe('absent');
   });
 });

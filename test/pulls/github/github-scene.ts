@@ -27,6 +27,7 @@ import {
   writeFiles,
 } from '../../workspace/git/scratch-repository.ts';
 import { scratchFolder } from '../../workspace/scratch-folder.ts';
+import { branch, pullOf } from '../pull-scene.ts';
 
 /** Called around each call of git and each request, by the name of the command, or by method and route. */
 export type Around = <T>(step: string, act: () => Promise<T>) => Promise<T>;
@@ -142,4 +143,15 @@ export async function githubScene(
     },
     reset: (name, to) => git(github.repository, 'update-ref', `refs/heads/${name}`, to),
   };
+}
+
+/** As `PullRequests.open` takes it. */
+export const change = { branch, base: 'main', title: 'Say hello', body: 'More words.' };
+
+/** An agent's change, proposed on GitHub. */
+export async function proposedOnGithub(review: Partial<ReviewSettings> = {}) {
+  const scene = await githubScene(review);
+  const head = scene.publish(branch, { 'new.txt': 'hello\n' });
+  const opened = await scene.pulls.open(change);
+  return { ...scene, head, opened, pull: pullOf(opened) };
 }
