@@ -158,13 +158,23 @@ const record = {
       },
     ],
   },
+  comments: {
+    nodes: [
+      {
+        ...{ id: 'ic', body: 'Hm.', createdAt: '2026-11-01T00:00:00Z' },
+        ...{ authorAssociation: 'NONE', author: { login: 'b' } },
+      },
+    ],
+  },
   commits: {
     nodes: [
       {
         commit: {
           oid: id,
           statusCheckRollup: {
+            state: 'FAILURE',
             contexts: {
+              totalCount: 3,
               nodes: [
                 {
                   ...{ __typename: 'CheckRun', databaseId: 1, name: 'test', status: 'COMPLETED' },

@@ -1,7 +1,9 @@
 /** How many pull requests one request reads: GitHub counts points by the lists in it. */
 export const mostAtOnce = 50;
 const mostChecks = 100;
-const mostReviews = 50;
+const mostReviews = 30;
+/** The last word of so many people who may write: others could push it out of the list of all reviews. */
+const mostWriters = 10;
 const mostComments = 50;
 
 const fields = `fragment PullFields on PullRequest {
@@ -10,12 +12,13 @@ const fields = `fragment PullFields on PullRequest {
   baseRefName baseRef { target { oid } }
   mergeCommit { oid } mergedBy { login }
   timelineItems(last: 1, itemTypes: [CLOSED_EVENT]) { nodes { ... on ClosedEvent { actor { login } } } }
-  reviews(last: ${mostReviews}) {
-    nodes {
-      id state body submittedAt authorCanPushToRepository author { login } commit { oid }
-      comments(first: ${mostComments}) { nodes { id body path line originalLine } }
-    }
-  }
+  reviews(last: ${mostReviews}) { nodes { ...ReviewFields } }
+  latestOpinionatedReviews(last: ${mostWriters}, writersOnly: true) { nodes { ...ReviewFields } }
+  comments(last: ${mostReviews}) { nodes { id body createdAt authorAssociation author { login } } }
+}
+fragment ReviewFields on PullRequestReview {
+  id state body submittedAt authorCanPushToRepository author { login } commit { oid }
+  comments(first: ${mostComments}) { nodes { id body path line originalLine } }
 }`;
 
 /**
@@ -27,9 +30,9 @@ export function readPullsDocument(count: number): string {
   const parts = numbers.map(
     (at) => `    p${at}: pullRequest(number: $n${at}) {
       ...PullFields
-      commits(last: 1) { nodes { commit { oid statusCheckRollup { contexts(first: ${mostChecks}) { nodes {
+      commits(last: 1) { nodes { commit { oid statusCheckRollup { state contexts(first: ${mostChecks}) { totalCount nodes {
         ... on CheckRun { __typename databaseId name status conclusion detailsUrl isRequired(pullRequestNumber: $n${at}) }
-        ... on StatusContext { __typename context state targetUrl description isRequired(pullRequestNumber: $n${at}) }
+        ... on StatusContext { __typename context state targetUrl isRequired(pullRequestNumber: $n${at}) }
       } } } } } }
     }`,
   );

@@ -12,7 +12,8 @@ const isOwn = (body: string): boolean => /^<!-- baton -->/m.test(body);
 const commitId = z.string().regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/);
 const login = z.object({ login: z.string() }).nullish();
 const target = z.object({ target: z.object({ oid: commitId }).nullish() }).nullish();
-const listOf = <Node extends z.ZodType>(node: Node) => z.object({ nodes: z.array(node.nullish()).nullish() }).nullish();
+const nodesOf = <Node extends z.ZodType>(node: Node) => z.object({ nodes: z.array(node.nullish()).nullish() });
+const listOf = <Node extends z.ZodType>(node: Node) => nodesOf(node).nullish();
 
 const comment = z.object({
   id: z.string(),
@@ -20,6 +21,15 @@ const comment = z.object({
   path: z.string(),
   line: z.number().nullish(),
   originalLine: z.number().nullish(),
+});
+
+/** In the conversation of the pull request. */
+const remark = z.object({
+  id: z.string(),
+  body: z.string(),
+  createdAt: z.string(),
+  authorAssociation: z.string(),
+  author: login,
 });
 
 const review = z.object({
@@ -47,10 +57,11 @@ const statusContext = z.object({
   context: z.string(),
   state: z.string(),
   targetUrl: z.string().nullish(),
-  description: z.string().nullish(),
   isRequired: z.boolean(),
 });
 const context = z.discriminatedUnion('__typename', [checkRun, statusContext]);
+const contexts = nodesOf(context).extend({ totalCount: z.number() });
+const rollup = z.object({ state: z.string(), contexts: contexts.nullish() }).nullish();
 
 /** A pull request as `readPullsDocument` asks for it. */
 export const pullRecord = z.object({
@@ -67,11 +78,13 @@ export const pullRecord = z.object({
   mergedBy: login,
   timelineItems: listOf(z.object({ actor: login })),
   reviews: listOf(review),
+  latestOpinionatedReviews: listOf(review),
+  comments: listOf(remark),
   commits: listOf(
     z.object({
       commit: z.object({
         oid: commitId,
-        statusCheckRollup: z.object({ contexts: listOf(context) }).nullish(),
+        statusCheckRollup: rollup,
       }),
     }),
   ),
@@ -88,13 +101,19 @@ export function hostSays(record: PullRecord): HostSays {
   const [closed] = present(record.timelineItems?.nodes);
   // Just after a push GitHub may still list the commits before it.
   const isOfHead = headCommit !== null && commit?.commit.oid === headCommit;
+  const reviews = [...present(record.latestOpinionatedReviews?.nodes), ...present(record.reviews?.nodes)];
+  // The later one of two is where it stands among the others.
+  const byId = new Map(reviews.toReversed().map((each) => [each.id, each]));
   return {
     headCommit,
     baseCommit: record.baseRef?.target?.oid ?? null,
     isClosed: record.state === 'CLOSED',
     closedBy: record.state === 'CLOSED' ? nameOf(closed?.actor) : null,
-    checks: isOfHead ? (commit.commit.statusCheckRollup?.contexts?.nodes ?? []).map(checkFrom) : [],
-    reviews: present(record.reviews?.nodes).flatMap(reviewsFrom),
+    checks: isOfHead ? checksFrom(commit.commit.statusCheckRollup) : [],
+    reviews: [
+      ...[...byId.values()].toReversed().flatMap(reviewsFrom),
+      ...present(record.comments?.nodes).flatMap(remarkFrom),
+    ],
   };
 }
 
@@ -125,6 +144,14 @@ const states: Readonly<Record<string, CheckResult | null>> = {
 
 /** GitHub lets no fine-grained token read the checks of a private repository, and gives nothing in their place. */
 const unreadable: HostCheck = { id: null, name: 'not readable', result: null, isRequired: false, url: null };
+
+function checksFrom(found: z.infer<typeof rollup>): readonly HostCheck[] {
+  const listed = (found?.contexts?.nodes ?? []).map(checkFrom);
+  const more = (found?.contexts?.totalCount ?? 0) - listed.length;
+  if (more <= 0) return listed;
+  // What GitHub says about all of them together counts for those that it did not list.
+  return [...listed, { ...unreadable, name: `${more} more`, result: states[found?.state ?? ''] ?? null }];
+}
 
 function checkFrom(found: z.infer<typeof context> | null | undefined): HostCheck {
   if (found == null) return unreadable;
@@ -175,6 +202,21 @@ function reviewsFrom(found: z.infer<typeof review>): readonly HostReview[] {
       path: harmlessLine(path).slice(0, 1_000),
       line: line ?? originalLine ?? null,
     })),
+  ];
+}
+
+/** Those whom GitHub may let write; it says no more about them here. */
+const insiders = ['OWNER', 'MEMBER', 'COLLABORATOR'];
+
+/** For people only: no words in the conversation send a change back. */
+function remarkFrom({ id, body, createdAt, authorAssociation, author }: z.infer<typeof remark>): readonly HostReview[] {
+  if (isOwn(body)) return [];
+  return [
+    {
+      ...{ id, reviewId: id, author: nameOf(author) ?? 'unknown', isTrusted: insiders.includes(authorAssociation) },
+      ...{ verdict: 'comment', body: wordsOf(body), commit: null, path: null, line: null },
+      at: Date.parse(createdAt) || 0,
+    },
   ];
 }
 

@@ -1,6 +1,6 @@
 import { type ExecutionResult, execute, GraphQLError } from 'graphql';
 import type { Account } from './fake-github.ts';
-import { canMerge, type Forge, type ForgeCheck, type ForgePull, type ForgeReview } from './forge.ts';
+import { canMerge, type Forge, type ForgeCheck, type ForgePull, type ForgeRemark, type ForgeReview } from './forge.ts';
 import { checkDocument, githubSchema } from './github-schema.ts';
 
 interface Desk {
@@ -82,7 +82,11 @@ function pullNode(forge: Forge, pull: ForgePull, canReadChecks: boolean): Record
     timelineItems: {
       nodes: pull.state === 'CLOSED' ? [{ __typename: 'ClosedEvent', actor: user(pull.closedBy) }] : [],
     },
-    reviews: { nodes: pull.reviews.map(reviewNode) },
+    reviews: ({ last }: { last: number }) => ({ nodes: pull.reviews.slice(-last).map(reviewNode) }),
+    latestOpinionatedReviews: ({ last, writersOnly }: { last: number; writersOnly: boolean }) => ({
+      nodes: opinions(pull.reviews, writersOnly).slice(-last).map(reviewNode),
+    }),
+    comments: ({ last }: { last: number }) => ({ nodes: pull.comments.slice(-last).map(remarkNode) }),
     commits: {
       nodes: [
         { commit: { oid: pull.headOid, statusCheckRollup: rollup(forge.checksOf(pull.headOid), canReadChecks) } },
@@ -95,7 +99,13 @@ function rollup(checks: readonly ForgeCheck[], canReadChecks: boolean) {
   const refused = (): GraphQLError =>
     new GraphQLError('Resource not accessible by personal access token', { extensions: { type: 'FORBIDDEN' } });
   const nodes = checks.map((check) => (canReadChecks ? checkNode(check) : refused()));
-  return checks.length === 0 ? null : { contexts: { nodes } };
+  const contexts = ({ first }: { first: number }) => ({ totalCount: nodes.length, nodes: nodes.slice(0, first) });
+  return checks.length === 0 ? null : { state: stateOf(checks), contexts };
+}
+
+function stateOf(checks: readonly ForgeCheck[]): 'FAILURE' | 'PENDING' | 'SUCCESS' {
+  if (checks.some(({ conclusion }) => conclusion === 'FAILURE' || conclusion === 'TIMED_OUT')) return 'FAILURE';
+  return checks.some(({ conclusion }) => conclusion === null) ? 'PENDING' : 'SUCCESS';
 }
 
 function checkNode({ id, name, conclusion, isRequired }: ForgeCheck): Record<string, unknown> {
@@ -107,6 +117,19 @@ function checkNode({ id, name, conclusion, isRequired }: ForgeCheck): Record<str
     conclusion,
     detailsUrl: `https://github.example.invalid/acme/app/actions/runs/1/job/${id}`,
     isRequired,
+  };
+}
+
+/** The last approval, rejection or dismissal of each person. */
+function opinions(reviews: readonly ForgeReview[], writersOnly: boolean): readonly ForgeReview[] {
+  const counted = reviews.filter(({ state, canPush }) => state !== 'COMMENTED' && (canPush || !writersOnly));
+  return counted.filter((review, nth) => !counted.slice(nth + 1).some(({ author }) => author === review.author));
+}
+
+function remarkNode({ id, author, association, body, at }: ForgeRemark): Record<string, unknown> {
+  return {
+    ...{ id, body, authorAssociation: association, author: user(author) },
+    createdAt: new Date(at).toISOString(),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Account } from './fake-github.ts';
 import type { Forge, ForgePull, ForgeReview } from './forge.ts';
-import { exampleOf, type RouteMatch, routeOf, wrongAnswer, wrongRequest } from './openapi.ts';
+import { exampleOf, type RouteMatch, routeOf, wrongAnswer, wrongQuery, wrongRequest } from './openapi.ts';
 
 interface Given {
   readonly method: string;
@@ -46,9 +46,9 @@ const handlers: Readonly<Record<string, Handle>> = {
     if (forge.tip(name) === null) return notFound;
     return { status: 200, body: { ...exampleOf('branch-get'), name, protected: forge.rules.branches.length > 0 } };
   },
-  [`GET ${repository}/rules/branches/{branch}`]: (forge) => ({
+  [`GET ${repository}/rules/branches/{branch}`]: ({ rules }, _given, { parameters }) => ({
     status: 200,
-    body: forge.rules.branches.map((type) => ({
+    body: (parameters.branch?.startsWith(rules.prefix) === true ? rules.branches : []).map((type) => ({
       type,
       ...{ ruleset_source_type: 'Repository', ruleset_source: 'acme/app', ruleset_id: 1 },
     })),
@@ -231,6 +231,7 @@ export const answerRest = {
     const { owner, repo } = at.parameters;
     if (owner !== undefined && (owner !== 'acme' || repo !== 'app')) return notFound;
     const data = given.body === '' ? {} : (JSON.parse(given.body) as Record<string, unknown>);
+    complaints.push(...wrongQuery(given.method, at.route, given.url.searchParams));
     if (given.body !== '') complaints.push(...wrongRequest(given.method, at.route, data));
     if (given.method !== 'GET' && (given.user?.canWritePulls ?? given.user?.canWrite) !== true)
       return {

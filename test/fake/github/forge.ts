@@ -31,6 +31,15 @@ export interface ForgeReview {
   readonly comments: readonly ForgeComment[];
 }
 
+/** A comment in the conversation of a pull request. */
+export interface ForgeRemark {
+  readonly id: string;
+  readonly author: string;
+  readonly association: 'OWNER' | 'MEMBER' | 'COLLABORATOR' | 'CONTRIBUTOR' | 'NONE';
+  readonly body: string;
+  readonly at: number;
+}
+
 export interface ForgePull {
   readonly number: number;
   title: string;
@@ -49,6 +58,7 @@ export interface ForgePull {
   labels: string[];
   reviewers: string[];
   reviews: ForgeReview[];
+  comments: ForgeRemark[];
 }
 
 /** The state of the repository at GitHub, and what people do there. */
@@ -69,9 +79,10 @@ export interface Forge {
   checksOf(commit: string): ForgeCheck[];
   addCheck(commit: string, name: string, conclusion: Conclusion | null, isRequired?: boolean): ForgeCheck;
   addReview(number: number, review: Partial<ForgeReview> & Pick<ForgeReview, 'author' | 'state'>): ForgeReview;
+  addComment(number: number, comment: Pick<ForgeRemark, 'author' | 'association' | 'body'>): void;
   protect(...branches: readonly string[]): void;
-  /** Why GitHub refuses every merge; null: it does not. And the types of its rules for branches. */
-  readonly rules: { merge: string | null; branches: readonly string[] };
+  /** Why GitHub refuses every merge; null: it does not. And the types of its rules for branches that begin with `prefix`. */
+  readonly rules: { merge: string | null; branches: readonly string[]; prefix: string };
 }
 
 export interface MergeRefusal {
@@ -124,10 +135,18 @@ export function createForge(repository: string, now: () => number): Forge {
     pulls,
     tip,
     settle,
-    rules: { merge: null, branches: [] },
+    rules: { merge: null, branches: [], prefix: '' },
     open: (draft) => {
       const headOid = tip(draft.branch) ?? '';
-      const nothing = { mergeCommit: null, mergedBy: null, closedBy: null, labels: [], reviewers: [], reviews: [] };
+      const nothing = {
+        mergeCommit: null,
+        mergedBy: null,
+        closedBy: null,
+        labels: [],
+        reviewers: [],
+        reviews: [],
+        comments: [],
+      };
       const pull: ForgePull = {
         ...draft,
         author: 'someone',
@@ -148,6 +167,7 @@ export function createForge(repository: string, now: () => number): Forge {
         return { status: 405, message: 'Pull Request is not mergeable' };
       if (sha !== undefined && sha !== head)
         return { status: 409, message: 'Head branch was modified. Review and try the merge again.' };
+      if (pull.isDraft) return { status: 405, message: 'Pull Request is still a draft' };
       if (forge.rules.merge !== null) return { status: 405, message: forge.rules.merge };
       const commit = mergeInto(repository, { base, head, method, title: pull.title, by });
       if (commit === null) return { status: 405, message: 'Pull Request has merge conflicts' };
@@ -177,6 +197,7 @@ export function createForge(repository: string, now: () => number): Forge {
       pull.reviews.push(review);
       return review;
     },
+    addComment: (number, given) => void named(number).comments.push({ id: `IC_${nextId()}`, at: now(), ...given }),
     protect: (...branches) =>
       writeFileSync(path.join(repository, 'protected'), branches.map((each) => `refs/heads/${each}\n`).join('')),
   };

@@ -4,13 +4,21 @@ import { Ajv, type ValidateFunction } from 'ajv';
 /** What an operation of GitHub's OpenAPI description says, as far as the fake uses it. */
 interface Description {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly examples: Readonly<Record<string, { readonly value: unknown }>> };
+  readonly components: {
+    readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
+    readonly parameters: Readonly<Record<string, Parameter>>;
+  };
 }
 
 interface Operation {
-  readonly parameters?: readonly unknown[];
+  readonly parameters?: readonly (Parameter | { readonly $ref: string })[];
   readonly requestBody?: unknown;
   readonly responses: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
 }
 
 let known: { readonly description: Description; readonly ajv: Ajv } | undefined;
@@ -98,6 +106,22 @@ export interface RouteMatch {
 export function wrongRequest(method: string, route: string, body: unknown): readonly string[] {
   const at = ['paths', route, method.toLowerCase(), 'requestBody', 'content', 'application/json', 'schema'];
   return problems(`${method} ${route}`, validatorAt(at), body);
+}
+
+/** The same for the parameters after the `?`. */
+export function wrongQuery(method: string, route: string, query: URLSearchParams): readonly string[] {
+  const { paths, components } = load().description;
+  const given = paths[route]?.[method.toLowerCase()]?.parameters ?? [];
+  const parameters = given.map((each) =>
+    '$ref' in each ? components.parameters[each.$ref.split('/').at(-1) ?? ''] : each,
+  );
+  return [...query].flatMap(([name, value]) => {
+    const what = `${method} ${route}?${name}`;
+    const nth = parameters.findIndex((each) => each?.in === 'query' && each.name === name);
+    if (nth < 0) return [`GitHub has no ${what}`];
+    const at = ['paths', route, method.toLowerCase(), 'parameters', String(nth), 'schema'];
+    return problems(what, validatorAt(at), /^\d+$/.test(value) ? Number(value) : value);
+  });
 }
 
 /** The same for an answer; a status that GitHub does not describe for this route is wrong too. */

@@ -182,6 +182,8 @@ function recordOf(world: World, { repository }: ReviewWorld, github: SimulatedGi
     ...{ __typename: 'CheckRun', databaseId: id, name, isRequired: false, detailsUrl: null },
     ...{ status: result === null ? 'IN_PROGRESS' : 'COMPLETED', conclusion: result && conclusions[result] },
   }));
+  const listOfChecks = { totalCount: contexts.length, nodes: contexts };
+  const rollup = contexts.length === 0 ? null : { state: 'PENDING', contexts: listOfChecks };
   const oid = isOld ? (repository.get(pull.headOid).parents[0] ?? pull.headOid) : pull.headOid;
   return {
     ...{ number, url: listed(pull).html_url, state: pull.state, merged: pull.state === 'MERGED' },
@@ -197,7 +199,7 @@ function recordOf(world: World, { repository }: ReviewWorld, github: SimulatedGi
       })),
     },
     commits: {
-      nodes: [{ commit: { oid, statusCheckRollup: contexts.length === 0 ? null : { contexts: { nodes: contexts } } } }],
+      nodes: [{ commit: { oid, statusCheckRollup: rollup } }],
     },
   };
 }
