@@ -160,7 +160,11 @@ const decisions: Record<PullCommandKind, Decision> = {
   },
 
   async pr_close({ source, store, pullsFor, notify }, pull, { at, author }) {
-    await pullsFor(source.read().workflow.settings)?.close(pull);
+    const host = pullsFor(source.read().workflow.settings);
+    // A merge at its host that was not read yet finishes the issue; a record as closed would hide it.
+    const [facts] = host?.remote === undefined ? [] : await host.read([pull]);
+    if (facts?.merged != null) return refused('pull_ended', `${named(pull)} is already merged.`, { status: 'merged' });
+    await host?.close(pull);
     await store.pullRequests.close(pull, { at, by: author });
     notify();
     return done('change_closed', `${named(pull)} is closed. Its branch and its issue stay as they are.`);
@@ -199,7 +203,7 @@ function whyNotMerged({ base, branch }: PullRequest, refusal: MergeRefusal): str
     case 'base_moved':
       return `${base} has moved. Try again.`;
     case 'conflict':
-      return `it conflicts with ${base} in ${refusal.files.join(', ')}. Send it back to be rebased.`;
+      return `it conflicts with ${base}${refusal.files.length === 0 ? '' : ` in ${refusal.files.join(', ')}`}. Send it back to be rebased.`;
     case 'unrelated':
       return `it has no commit in common with ${base}.`;
     case 'checked_out':

@@ -86,12 +86,13 @@ describe('pull requests at a remote host', () => {
   });
 
   it('are read at most 300 times a dormant day', async () => {
-    const polling = { ...wanted.polling, mode: 'adaptive' as const };
-    const stage = await inReview(3, { settings: { ...wanted, polling } });
-    await stage.clock.advance(2 * 60 * minuteMs);
+    const soon = { idleAfterMs: minuteMs, dormantAfterMs: 5 * minuteMs };
+    const polling = { ...wanted.polling, mode: 'adaptive' as const, ...soon };
+    const stage = await inReview(20, { settings: { ...wanted, polling } });
+    await stage.clock.advance(12 * minuteMs);
     stage.readAt.splice(0);
-    await stage.clock.advance(2 * 60 * minuteMs);
-    expect(stage.readAt.length).toBeGreaterThan(20);
+    await stage.clock.advance(30 * minuteMs);
+    expect(stage.readAt.length).toBeGreaterThan(4);
     expect(mostInADay(stage.readAt)).toBeLessThanOrEqual(300);
   });
 
@@ -158,6 +159,17 @@ describe('pull requests at a remote host', () => {
     stage.pulls.answers.facts = { mergeability: 'conflict', conflicts: ['a.txt'] };
     await stage.clock.advance(2 * minuteMs);
     expect(await stage.read()).toMatchObject({ sentBack: null, headCommit: 'head-2', timesSentBack: 1 });
+  });
+
+  it('that were merged there a moment ago are not closed by a person here, and are finished', async () => {
+    const stage = await inReview();
+    await stage.clock.advance(minuteMs);
+    stage.pulls.answers.facts = { merged: { commit: 'm', by: 'Ada', method: null } };
+    const number = (await stage.read())?.number;
+    expect(await stage.command('pr_close', { pull: number })).toMatchObject({ status: 'refused', code: 'pull_ended' });
+    await stage.clock.advance(minuteMs);
+    expect(await stage.read()).toMatchObject({ closed: null, merged: { by: { kind: 'person', name: 'Ada' } } });
+    expect(await stage.stateNow()).toBe('Done');
   });
 
   it('that were closed without a merge are held with a question, in the name of who closed them', async () => {
