@@ -35,8 +35,14 @@ export interface AutoMergeFacts {
   /** The base when the head came into review. */
   readonly reviewedBase: string | null;
   readonly judge: JudgeState | null;
-  /** Of reviewers at the host who may write to the repository, about the head. */
-  readonly reviews: readonly { readonly author: string; readonly verdict: 'approved' | 'changes_requested' }[];
+  /**
+   * Of reviewers at the host who may write to the repository. A request for changes stands until its author takes it back,
+   * also when the head moves on. An approval of another commit is a `comment`: it takes a request back and approves nothing.
+   */
+  readonly reviews: readonly {
+    readonly author: string;
+    readonly verdict: 'approved' | 'changes_requested' | 'comment';
+  }[];
   /** Of the head, of the file and of the host together. */
   readonly checks: ChecksVerdict;
   /** Files of the head that control agents or CI; null: unknown. */

@@ -129,9 +129,10 @@ export class AutoMerge {
       base: now.baseCommit,
       reviewedBase,
       judge: judgeState(pull, verdicts, 'none', settings.judge),
-      reviews: now.reviews.flatMap(({ author, verdict, commit, isTrusted }) =>
-        verdict === 'comment' || !isTrusted || commit !== head ? [] : [{ author, verdict }],
-      ),
+      reviews: now.reviews.flatMap(({ author, verdict, commit, isTrusted }) => {
+        const isOld = verdict === 'approved' && commit !== head;
+        return verdict === 'comment' || !isTrusted ? [] : [{ author, verdict: isOld ? 'comment' : verdict }];
+      }),
       checks: checksVerdict([...own, ...(now.checks ?? [])], wanted),
       governing: published?.commit !== head ? null : published.governing === undefined ? [] : published.governing,
     });

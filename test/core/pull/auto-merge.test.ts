@@ -46,6 +46,21 @@ describe('a change that Baton may merge itself', () => {
       },
       null,
     ],
+    [
+      'against which a reviewer spoke who took it back at an earlier commit',
+      {
+        reviews: [
+          { author: 'ada', verdict: 'changes_requested' },
+          { author: 'ada', verdict: 'comment' },
+        ],
+      },
+      null,
+    ],
+    [
+      'approved by a reviewer at an earlier commit',
+      { judge: null, reviews: [{ author: 'ada', verdict: 'comment' }] },
+      'not_approved',
+    ],
     ['approved at another commit', { pull: byPerson('head-0'), judge: null }, 'not_approved'],
     ['waiting for its judge', { judge: { status: 'wanted', place: 0, agent: 'default' } }, 'not_approved'],
     ['rejected', { judge: { status: 'rejected', isDivided: false } }, 'not_approved'],

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../../src/core/baton-error.ts';
 import { checkResults, type PullRequest } from '../../../src/core/pull/pull-request.ts';
 import type { Settings } from '../../../src/core/settings.ts';
+import type { HostReview } from '../../../src/pulls/pull-requests.ts';
 import { issue } from '../../fake/issues.ts';
 import { commit, hour, inReviewMode, minute, reviewed } from './review-scene.ts';
 
@@ -123,6 +124,23 @@ describe('a change of an issue with a label of `review.auto_merge`', () => {
       ({ pulls }) => {
         const said = { author: 'ada', isTrusted: true, body: 'No.', commit: 'commit-1', path: null, line: null, at: 1 };
         pulls.answers.facts = { reviews: [{ ...said, id: 'r', reviewId: 'r', verdict: 'changes_requested' }] };
+      },
+      'changes_requested',
+    ],
+    [
+      'a reviewer still asks for changes of an earlier commit, and another took that back',
+      ({ pulls }) => {
+        const said = { isTrusted: true, body: 'No.', commit: 'commit-0', path: null, line: null, at: 1 };
+        const by = (author: string, verdict: HostReview['verdict'], id: string): HostReview => ({
+          ...said,
+          ...{ author, verdict, id, reviewId: id },
+        });
+        const reviews = [
+          by('bob', 'changes_requested', 'r1'),
+          by('bob', 'approved', 'r2'),
+          by('ada', 'changes_requested', 'r3'),
+        ];
+        pulls.answers.facts = { reviews };
       },
       'changes_requested',
     ],
