@@ -7,6 +7,7 @@ import type { Problem } from '../../core/problem.ts';
 import type { Settings } from '../../core/settings.ts';
 import { createRedactor, secretsIn } from '../../core/text/redact.ts';
 import { shellArgument } from '../../core/text/shell-argument.ts';
+import type { Workflow } from '../../core/workflow.ts';
 import { agentVariables, findBackend, findTracker, hostOf } from '../../daemon/adapters.ts';
 import { commandPaths, type Isolate, isolationOfAgent, openIsolation } from '../../daemon/compose-isolation.ts';
 import { quietLogger } from '../../daemon/quiet-logger.ts';
@@ -17,6 +18,7 @@ import type { Surroundings } from '../../daemon/surroundings.ts';
 import { createLimiterRegistry } from '../../http/limiter-registry.ts';
 import { freeMemoryMb } from '../../process/free-memory.ts';
 import { pullHosts } from '../../pulls/hosts.ts';
+import { sampleIssue } from '../../workflow/template/try-templates.ts';
 import { nearestFolder } from '../../workspace/free-disk.ts';
 import { gitPlaces } from '../../workspace/git/git-places.ts';
 import { refuseUnsafeRoot } from '../../workspace/safe-root.ts';
@@ -50,7 +52,7 @@ export async function checkWorkflow(workflow: string, surroundings: Surroundings
     ),
     ...(await checkRepository(loaded, surroundings)),
     ...(await checkTracker(loaded.settings, surroundings)),
-    ...(await checkPullHost(file, loaded.settings, surroundings)),
+    ...(await checkPullHost(file, loaded, surroundings)),
     await checkMemory(agent.minFreeMemoryMb),
     ...(await checkAgent(file, loaded.settings, surroundings)),
     ...(await checkNamedAgents(file, loaded.settings, surroundings)),
@@ -111,7 +113,7 @@ function uncounted({ polling }: Settings, surroundings: Surroundings): Remote {
 /** The host of pull requests, where changes become such. */
 async function checkPullHost(
   file: string,
-  settings: Settings,
+  { settings, renderBranch }: Workflow,
   surroundings: Surroundings,
 ): Promise<readonly Finding[]> {
   const { agent, review, workspace } = settings;
@@ -131,7 +133,7 @@ async function checkPullHost(
       process: { ...process, daemonEnv: surroundings.env },
       remote,
     },
-    { base: workspace.base, branch: 'baton/example-1' },
+    { base: workspace.base, branch: renderBranch(sampleIssue) },
   );
 }
 

@@ -3,12 +3,13 @@ import { toBatonError } from '../../core/baton-error.ts';
 import { type Finding, failed, failedBy, passed, warned } from '../../core/finding.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { Github, GithubAsk } from '../../github/github.ts';
-import type { GithubRepository } from '../../github/github-address.ts';
+import { type GithubRepository, githubAddress, repositoryOfUrl } from '../../github/github-address.ts';
 import { githubProvider } from '../../github/github-provider.ts';
+import { findCommonDirectory } from '../../workspace/git/source/source-repository.ts';
 import type { DoctorQuestion, PullHostParts } from '../pull-host.ts';
 import type { GithubBranches } from './github-branches.ts';
 
-interface CheckParts extends Pick<PullHostParts, 'remote'> {
+interface CheckParts extends Pick<PullHostParts, 'git' | 'remote' | 'repo' | 'review'> {
   readonly github: Github;
   readonly repository: GithubRepository;
   readonly branches: GithubBranches;
@@ -26,8 +27,12 @@ const baseBranch = z.object({ protected: z.boolean() });
 
 const ask: GithubAsk = { caller: { job: 'doctor', cause: 'person' } };
 
-/** Rules for the branch of a change that refuse Baton's pushes. */
-const stopsPushes = ['creation', 'update', 'required_signatures', 'required_linear_history', 'non_fast_forward'];
+/** Rules for the branch of a change that may refuse Baton's pushes. */
+const stopsPushes = [
+  ...['creation', 'update', 'required_signatures', 'required_linear_history', 'non_fast_forward'],
+  ...['pull_request', 'required_status_checks', 'required_deployments', 'merge_queue', 'workflows', 'code_scanning'],
+  ...['branch_name_pattern', 'commit_message_pattern', 'commit_author_email_pattern', 'committer_email_pattern'],
+];
 
 /**
  * Whether GitHub works as the workflow file says: the token is valid and has its scopes, the repository and its base are
@@ -46,7 +51,7 @@ export async function checkGithub(parts: CheckParts, { base, branch }: DoctorQue
     const call = { method: 'GET', route: '/repos/{owner}/{repo}', path, data: wholeRepository, ask } as const;
     const { data, headers } = await github.restAnswer(call);
     findings.push(checkToken(headers['x-oauth-scopes'], data));
-    findings.push(checkRepository(name, data, parts.pushes));
+    findings.push(checkRepository(name, data, parts.pushes), ...(await checkClone(parts, name)));
     await github.rest({ ...call, route: '/repos/{owner}/{repo}/pulls', query: { per_page: 1 }, data: z.unknown() });
     const into = base ?? data.default_branch;
     const found = await checkBase(parts, path, into);
@@ -93,6 +98,27 @@ function checkRepository(
       { code: 'no_write_access' },
     );
   return passed(check, name);
+}
+
+/** A clone of another repository would get the base of this one, and its changes would go there. */
+async function checkClone({ git, repo, review }: CheckParts, name: string): Promise<readonly Finding[]> {
+  const address = githubAddress(review.apiUrl);
+  // That there is no repository is the result of another check.
+  const common = repo.isLocal ? await findCommonDirectory(git, repo.location).catch(() => null) : null;
+  if (address === null || common === null) return [];
+  const args = ['config', '--file', `${common}/config`, '--get-regexp', '^remote\\..*\\.url$'];
+  const { stdout } = await git.ask({ args, gitDir: null });
+  const urls = stdout.split('\n').map((line) => line.slice(line.indexOf(' ') + 1));
+  const found = urls.flatMap((url) => repositoryOfUrl(url, address) ?? []);
+  const names = found.map(({ owner, name: own }) => `${owner}/${own}`);
+  if (names.length === 0 || names.some((each) => each.toLowerCase() === name.toLowerCase())) return [];
+  const message = harmlessLine(`${repo.shown} is a clone of ${names.join(', ')}, and review.repository is ${name}`);
+  return [
+    warned('github_repository', message, 'set workspace.repo and review.repository to the same repository', {
+      code: 'another_repository',
+      remotes: names,
+    }),
+  ];
 }
 
 async function checkBase(

@@ -4,7 +4,8 @@ import type { Problem } from '../../core/problem.ts';
 import type { PromptInput, Workflow } from '../../core/workflow.ts';
 import { errorAt } from '../workflow-problems.ts';
 
-const fullIssue: Issue = {
+/** For what a template makes of an issue, where there is none yet. */
+export const sampleIssue: Issue = {
   id: 'sample-id',
   identifier: 'ABC-123',
   title: 'A sample issue',
@@ -23,7 +24,7 @@ const fullIssue: Issue = {
 };
 
 const bareIssue: Issue = {
-  ...fullIssue,
+  ...sampleIssue,
   description: null,
   priority: null,
   branchName: null,
@@ -39,7 +40,7 @@ const bareIssue: Issue = {
 const fenceMark = 'sample-mark-of-no-fence';
 
 /** Templates often branch on whether a value is present and whether it is the first run: each case is tried. */
-const samples: readonly PromptInput[] = [fullIssue, bareIssue].flatMap((issue) => [
+const samples: readonly PromptInput[] = [sampleIssue, bareIssue].flatMap((issue) => [
   { issue, attempt: null, retryKind: null, fenceMark: null },
   { issue, attempt: null, retryKind: null, fenceMark },
   { issue, attempt: 1, retryKind: 'continuation' as const, fenceMark },
@@ -49,7 +50,7 @@ const samples: readonly PromptInput[] = [fullIssue, bareIssue].flatMap((issue) =
 
 /** A sample that differs in everything that a branch name may contain. */
 const otherIssue: Issue = {
-  ...fullIssue,
+  ...sampleIssue,
   id: 'other-sample-id',
   identifier: 'ABC-124',
   title: 'Another sample issue',
@@ -72,7 +73,7 @@ export function tryTemplates(workflow: Workflow): Problem[] {
       ),
     ),
   );
-  const branches = failures([fullIssue, bareIssue, otherIssue], workflow.renderBranch);
+  const branches = failures([sampleIssue, bareIssue, otherIssue], workflow.renderBranch);
   return [
     ...prompts.map((error) => problemOf(error, null)),
     ...(workflow.settings.secondPrompt.file === null
@@ -109,8 +110,8 @@ function problemOf({ code, message, details: { path, ...details } }: BatonError,
 
 /** Two agents on one branch would write over each other's work. */
 function sharedBranch({ renderBranch, settings }: Workflow): Problem[] {
-  if (settings.workspace.strategy === 'none' || renderBranch(fullIssue) !== renderBranch(otherIssue)) return [];
-  const branch = renderBranch(fullIssue);
+  if (settings.workspace.strategy === 'none' || renderBranch(sampleIssue) !== renderBranch(otherIssue)) return [];
+  const branch = renderBranch(sampleIssue);
   const message = `${branchKey} gives every issue the same branch, ${JSON.stringify(branch)}`;
   return [errorAt(branchKey, `${message}; put {{ issue.identifier }} into it`, { problem: 'shared_branch', branch })];
 }

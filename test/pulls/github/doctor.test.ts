@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/core/text/secret.ts';
 import { githubHost } from '../../../src/pulls/github/github-host.ts';
+import { git } from '../../workspace/git/scratch-repository.ts';
 import { type GithubScene, githubScene, stopGithubs } from './github-scene.ts';
 
 let scene: GithubScene;
@@ -55,6 +56,20 @@ describe('baton doctor about GitHub', () => {
     expect(await about(gitUrl)).toEqual(['ok', 'ok', 'ok', 'ok']);
   });
 
+  it('warns where the clone on this machine is of another repository', async () => {
+    scene = await githubScene();
+    const { github, source, doctor } = scene;
+    const warnings = async () => (await codesOf(doctor())).filter(([, status]) => status !== 'ok');
+    const remote = (name: string, url: string) => git(source, 'remote', 'add', name, url);
+    remote('elsewhere', 'https://gitlab.example.org/acme/other.git');
+    expect(await warnings()).toEqual([]);
+    remote('origin', github.gitUrl.replace('/app', '/Other'));
+    expect(await warnings()).toEqual([['github_repository', 'warning', 'another_repository']]);
+    // The usual clone of a fork.
+    remote('upstream', github.gitUrl.replace('/acme/app', '/Acme/App'));
+    expect(await warnings()).toEqual([]);
+  });
+
   it('tells a missing scope, missing write access, a missing base and rules apart', async () => {
     scene = await githubScene();
     const { doctor, github } = scene;
@@ -81,7 +96,13 @@ describe('baton doctor about GitHub', () => {
     expect(await codes()).toEqual([]);
     expect(github.pulls).toEqual([]);
     expect(await codes('develop')).toEqual([['github_base', 'failed', 'unknown_base']]);
-    github.rules.branches = ['required_signatures', 'deletion'];
-    expect(await codes()).toEqual([['github_push', 'warning', 'protected_branches']]);
+    for (const rule of ['required_signatures', 'pull_request', 'branch_name_pattern']) {
+      github.rules.branches = ['deletion', rule];
+      const found = (await doctor()).filter(({ status }) => status !== 'ok');
+      const data = { code: 'protected_branches', details: { rules: [rule] }, nextStep: expect.stringMatching(/./) };
+      expect(found).toMatchObject([{ check: 'github_push', status: 'warning', ...data }]);
+    }
+    github.rules.branches = ['deletion'];
+    expect(await codes()).toEqual([]);
   });
 });
