@@ -24,12 +24,13 @@ export function receiptOf(
   const [tokens, microUsd] = [sum(({ totalTokens }) => totalTokens), sum(({ costMicroUsd }) => costMicroUsd)];
   const isLink = url !== null && /^https?:\/\/[^\s<>()|]+$/.test(url);
   const name = isLink ? `[${cell(identifier)}](${url})` : cell(identifier);
+  const names = checks.map((check) => cell(check.name)).join(', ');
   const rows = [
     ['Issue', `${name} ${cell(title)}`],
     ['Runs', String(runs.length)],
     ['Tokens', tokens === 0 ? 'not reported' : tokens.toLocaleString('en-US')],
     ['Cost', microUsd === 0 ? 'not reported' : `$${(microUsd / 1_000_000).toFixed(2)}`],
-    ...(checks.length === 0 ? [] : [['Checks by Baton', checks.map((check) => cell(check.name)).join(', ')]]),
+    ...(checks.length === 0 ? [] : [['Checks', `${names} (Baton runs them on each commit and shows the results)`]]),
   ];
   const table = rows.map(([what, value]) => `| ${what} | ${value} |`);
   return ['---', '', '| Baton | |', '|---|---|', ...table].join('\n');
