@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { scratchFolder } from '../workspace/scratch-folder.ts';
 import { given, givenMemory, keysIn, refusal } from './given.ts';
 
 const board = (frontMatter: string) => given(`tracker: {kind: board}\n${frontMatter}`);
@@ -96,6 +99,9 @@ describe('review', () => {
     expect(named.secretEnvironment).toEqual(expect.arrayContaining(['MINE', 'GITHUB_TOKEN', 'GH_TOKEN']));
     expect(on({ GH_TOKEN: 'ghp_gh', GITHUB_TOKEN: 'ghp_github' }).review.token?.reveal()).toBe('ghp_github');
     expect(on({ GH_TOKEN: 'ghp_gh' }).review.token?.reveal()).toBe('ghp_gh');
+    const file = path.join(scratchFolder(), 'token');
+    writeFileSync(file, 'ghp_file\n');
+    expect(on({ GITHUB_TOKEN_FILE: file, GH_TOKEN: 'ghp_gh' }).review.token?.reveal()).toBe('ghp_file');
     expect(on({}).review.token).toBeNull();
     expect(JSON.stringify(named)).not.toContain('ghp_');
     const local = givenMemory('', { GITHUB_TOKEN: 'ghp_x' }).settings;

@@ -226,6 +226,54 @@ describe('a daemon that is killed while it brings a change into review', () => {
   });
 });
 
+describe('the address of a change, as a comment on its issue', () => {
+  const url = 'https://github.example.invalid/acme/app/pull/7';
+  const wanted = { ...reviewed, tracker: { ...reviewed.tracker, comments: true } };
+  const remote = { pressure: () => noPressure, lastRead: () => null, explainCheck: async () => null };
+
+  it.each([
+    ['before counters.set', 1],
+    ['after counters.set', 0],
+    ['before the comment', 0],
+    ['after the comment', 1],
+    ['before pullRequests.moved', 1],
+  ])('is there at most once when the daemon is killed %s', async (step, count) => {
+    const clock = new SimulatedClock();
+    const at = (call: string) => (call === step.slice(step.indexOf(' ') + 1) ? never : undefined);
+    const isBefore = step.startsWith('before');
+    const first = await inReviewMode({
+      clock,
+      settings: wanted,
+      through: (store) => storeThrough(store, isBefore ? { before: at } : { after: at }),
+    });
+    const { store, tracker, pulls } = first;
+    const { open } = pulls.as;
+    Object.assign(pulls.as, {
+      remote,
+      open: async (...asked: Parameters<typeof open>) => ({
+        ...(await open(...asked)),
+        hostNumber: 7,
+        url,
+        isOpen: true,
+      }),
+    });
+    const addComment = tracker.changes.addComment.bind(tracker.changes);
+    const dying: typeof addComment = async (...said) => {
+      if (!isBefore) await addComment(...said);
+      return never;
+    };
+    if (step.endsWith('the comment')) Object.assign(tracker.changes, { addComment: dying });
+    commit(first.runs[0], 'commit-1');
+    await clock.advance(1_000);
+    first.kill();
+    Object.assign(tracker.changes, { addComment });
+    const next = await begun({ store, clock, tracker, settings: wanted, pullsFor: () => pulls.as });
+    await clock.advance(120_000);
+    expect([await first.stateNow(), next.runs, claims(next)]).toEqual(['In Review', [], [0, 0, 0]]);
+    expect(tracker.commentsOn('1').filter(({ body }) => body.includes(url))).toHaveLength(count);
+  });
+});
+
 describe('a person who moves an issue to review', () => {
   const publication: Publication = {
     outcome: 'published',

@@ -61,7 +61,9 @@ async function emulated() {
       },
     },
   });
-  return { host, api, head: made.sha as string };
+  const doctor = () =>
+    githubHost.doctor?.({ ...parts, review: { ...parts.review, push: false } }, { base: 'main', branch });
+  return { host, api, doctor, head: made.sha as string };
 }
 
 it('a server of others takes a change once, with its words, and closes it', async () => {
@@ -87,4 +89,20 @@ it('a server of others takes a change once, with its words, and closes it', asyn
   // The same head is not proposed again.
   expect(await host.open(change)).toMatchObject({ hostNumber: opened.hostNumber });
   expect(await api('GET', '/pulls?state=all')).toHaveLength(1);
+});
+
+it('a server of others has the verdict of a judge once, as a comment', async () => {
+  const { host, api, head } = await emulated();
+  const pull = pullOf(await host.open({ branch, base: 'main', title: 't', body: '' }));
+  const verdict = { commit: head, verdict: 'rejected', key: 'run-7', text: 'Wrong.', counts: false } as const;
+  const id = await host.remote?.sayVerdict(pull, verdict);
+  expect(await host.remote?.sayVerdict(pull, verdict)).toBe(id);
+  const reviews = await api('GET', `/pulls/${pull.hostNumber}/reviews`);
+  expect(reviews).toMatchObject([{ id: Number(id), state: 'COMMENTED', body: expect.stringContaining('Wrong.') }]);
+});
+
+it('a server of others is what baton doctor wants, and gets nothing written', async () => {
+  const { api, doctor } = await emulated();
+  expect((await doctor())?.filter(({ status }) => status !== 'ok')).toEqual([]);
+  expect(await api('GET', '/pulls?state=all')).toEqual([]);
 });
