@@ -22,7 +22,8 @@ const tones: Readonly<Record<PullDetail['status'], Tone>> = {
 
 /** The name of the change, its state and its facts. */
 export function ReviewHeading({ project, pull }: { readonly project: string; readonly pull: PullDetail }): VNode {
-  const { number, title, status, branch, base, head, usage, standing_since, merge, judge, issue_identifier } = pull;
+  const { number, title, status, branch, base, head, usage, standing_since, merge, judge, issue_identifier, url } =
+    pull;
   const mark = governingText(pull.governing);
   return (
     <header class="issue-heading">
@@ -48,6 +49,13 @@ export function ReviewHeading({ project, pull }: { readonly project: string; rea
           </code>{' '}
           at <code>{head.slice(0, 10)}</code>
         </Fact>
+        {url !== null && /^https?:/u.test(url) && (
+          <Fact name="pull request">
+            <a href={url} target="_blank" rel="noopener noreferrer">
+              Open
+            </a>
+          </Fact>
+        )}
         {merge !== null && (
           <Fact name="merge">
             <Text text={merge.text === '' ? 'no conflicts' : merge.text} />
