@@ -124,8 +124,9 @@ function mergeWords({ is_possible, code, text, files }: NonNullable<PullDetail['
   return text === '' ? (is_possible ? 'no conflicts' : code) : `${harmlessLine(text)}${where}`;
 }
 
-function missingLines({ missing_checks: missing }: NonNullable<PullDetail['merge']>): string[] {
-  if (missing.length === 0) return [];
+function missingLines({ code, missing_checks: missing }: NonNullable<PullDetail['merge']>): string[] {
+  // No one can ignore what the host requires.
+  if (missing.length === 0 || code === 'checks_missing') return [];
   const named = missing.map(({ name, result }) => `${harmlessLine(name)} (${result ?? 'waiting'})`).join(', ');
   return [`  checks    a merge waits for ${named}, or ignores them with --ignore-checks`];
 }

@@ -109,6 +109,10 @@ const decisions: Record<PullCommandKind, Decision> = {
     const [facts] = await host.read([pull]);
     const ofHost = facts?.headCommit === pull.headCommit ? (facts.checks ?? []) : [];
     const verdict = checksVerdict([...(await store.checks.list(pull, pull.headCommit)), ...ofHost], wanted);
+    // The host would refuse it, whatever the person ignores.
+    const required = ofHost.filter(({ isRequired, result }) => isRequired && result !== 'passed');
+    if (required.length > 0)
+      return notMerged(pull, { code: 'checks_missing', names: required.map(({ name }) => name) });
     if (payload.ignores_checks !== true && verdict !== 'none' && verdict !== 'green')
       return refused(
         'not_merged',
@@ -147,7 +151,7 @@ const decisions: Record<PullCommandKind, Decision> = {
           checks: names(checks),
         });
       if (wanted.length === 0)
-        return refused('nothing_to_check', `Every check of ${named(pull)} has passed, or the workflow file has none.`);
+        return refused('nothing_to_check', `No check of review.checks is left to run for ${named(pull)}.`);
       await store.transaction(async (tables) => {
         await tables.commands.begin(id, 'the checks are planned');
         for (const { name: each, run: command } of wanted)
@@ -215,7 +219,7 @@ function whyNotMerged({ base, branch }: PullRequest, refusal: MergeRefusal): str
     case 'protected':
       return refusal.reason;
     case 'checks_missing':
-      return `these checks are missing: ${refusal.names.join(', ')}.`;
+      return `its host requires checks that have not passed: ${refusal.names.join(', ')}.`;
     case 'not_automatic':
       return `${autoMergeObjections[refusal.objection]}.`;
     case 'closed':

@@ -12,11 +12,15 @@ const usual = settings({ intervalMs: 3_600_000, tracker: { states, reviewStates:
 type ReviewChecks = typeof usual.review.checks;
 
 /** An issue in review with an open pull request; the host merges as `merge` says. */
-async function inReview(merge: (request: MergeRequest) => MergeResult = merged, checks: ReviewChecks = []) {
+async function inReview(
+  merge: (request: MergeRequest) => MergeResult = merged,
+  checks: ReviewChecks = [],
+  facts: Partial<PullFacts> = {},
+) {
   const requests: MergeRequest[] = [];
   const host = {
     host: 'somewhere',
-    read: async (): Promise<readonly PullFacts[]> => [{ baseCommit: 'base-2' } as PullFacts],
+    read: async (): Promise<readonly PullFacts[]> => [{ baseCommit: 'base-2', ...facts } as PullFacts],
     merge: async (_pull, request) => {
       requests.push(request);
       return merge(request);
@@ -80,6 +84,17 @@ describe('a person who merges a change', () => {
     // Skipped is not green.
     expect(await stage.command('pr_merge', seen)).toMatchObject({ ...refusal, data: { verdict: 'incomplete' } });
     expect(await stage.command('pr_merge', { ...seen, ignores_checks: true })).toMatchObject({ code: 'change_merged' });
+  });
+
+  it('is refused while its host requires a check that has not passed, whatever they say', async () => {
+    const check = { id: 1, name: 'ci', result: null, isRequired: true, url: null };
+    const stage = await inReview(merged, [], { headCommit: 'head-1', checks: [check] });
+    for (const ignores_checks of [false, true])
+      expect(await stage.command('pr_merge', { ...seen, ignores_checks })).toMatchObject({
+        code: 'not_merged',
+        data: { problem: 'checks_missing', names: ['ci'] },
+      });
+    expect(stage.requests).toEqual([]);
   });
 
   it('is refused while a check that the file wants is not even planned', async () => {

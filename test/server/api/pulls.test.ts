@@ -203,6 +203,8 @@ describe('a pull request', () => {
     [{ checkedOutIn: '/home/me/my repo' }, false, 'checked_out'],
     [{ headCommit: 'head-9' }, false, 'head_moved'],
     [{ headCommit: null }, false, 'head_gone'],
+    [{ checks: [{ id: 1, name: 'ci', result: 'passed', isRequired: true, url: null }] }, true, 'clean'],
+    [{ checks: [{ id: 1, name: 'ci', result: null, isRequired: true, url: null }] }, false, 'checks_missing'],
     [{ baseCommit: null }, false, 'base_gone'],
   ] as const)('with %j can be merged: %s (%s)', async (seen, isPossible, code) => {
     const stage = await begun({ issues: [] });
@@ -220,7 +222,7 @@ describe('a pull request', () => {
     const stage = await begun({ issues: [] });
     await opened(stage, 'a');
     const ofHost = (result: 'failed' | 'passed' | null) => ({
-      checks: [{ id: 1, name: 'build', result, isRequired: true, url: null }],
+      checks: [{ id: 1, name: 'build', result, isRequired: false, url: null }],
     });
     const read = async (result: 'failed' | 'passed' | null, ...more: [[], typeof tested] | []) =>
       (await readsWith(stage, ofHost(result), ...more).get(`${at}/1`)).merge;

@@ -111,6 +111,12 @@ export function presentMerge(
   if (baseCommit === null) return no('base_gone', `The base ${base} is gone.`);
   if (headCommit !== head) return no('head_moved', 'The branch has moved since this page was read.');
   if (mergeability === 'conflict') return no('conflict', `The change conflicts with ${base}.`);
+  const required = (facts.checks ?? []).filter(({ isRequired, result }) => isRequired && result !== 'passed');
+  if (required.length > 0)
+    return no(
+      'checks_missing',
+      `Its host requires checks that have not passed: ${required.map(({ name }) => name).join(', ')}.`,
+    );
   const command = `baton pr merge ${number}${missing.length === 0 ? '' : ' --ignore-checks'}`;
   if (checkedOutIn === null) {
     const text = mergeability === 'behind' ? `${base} has newer commits; the change merges without conflicts.` : '';
