@@ -93,7 +93,7 @@ export function githubBranches({ git, address, repository, credential }: GithubB
     push: async (bench, { branch, commit, from, earlierHeads }) => {
       if (from !== null && !earlierHeads.includes(from) && !(await isAncestor(bench, from, commit)))
         throw movedByOthers(
-          `Someone else moved ${branch} on GitHub to ${from}, and the agent's branch lacks those commits.`,
+          `On GitHub, ${branch} is at ${from}, with commits of someone else that the agent's branch lacks.`,
           {
             branch,
             commit,
@@ -122,7 +122,8 @@ export function githubBranches({ git, address, repository, credential }: GithubB
 
 /** Nothing of theirs is lost, and nothing that Baton repeats would help. */
 export function movedByOthers(message: string, details: Readonly<Record<string, unknown>>): BatonError {
-  const nextStep = 'Retry the issue with a note that the agent must build on the commits on GitHub.';
+  const nextStep =
+    'Retry the issue with a note that the agent must build on the commits on GitHub. If they belong to another project of Baton, set `workspace.branch`.';
   return new BatonError('change_not_published', message, { details, nextStep });
 }
 
