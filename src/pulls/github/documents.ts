@@ -2,7 +2,7 @@
 export const mostAtOnce = 50;
 const mostChecks = 100;
 const mostReviews = 30;
-/** The last word of so many people who may write: others could push it out of the list of all reviews. */
+/** The last review of each of these who may write: reviews of others could push it out of the list. */
 const mostWriters = 10;
 const mostComments = 50;
 
