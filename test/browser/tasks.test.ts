@@ -19,6 +19,7 @@ describeInChromium('tasks on the dashboard', (browser) => {
   const titles = async (): Promise<string[]> =>
     (await ask(scene, 'projects/live/issues?limit=100')).issues.map(({ title }: { title: string }) => title).toSorted();
 
+  // @conforms intake.2
   it('takes a text, shows what the agent proposes next to a duplicate, and files what a person accepts', async () => {
     const known = await scene.fileText('A dark theme', '```rehearsal\nwait 60000\n```');
     await using window = await openWindow(browser(), scene.url);
@@ -70,6 +71,7 @@ describeInChromium('tasks on the dashboard', (browser) => {
     phone.expectNothingWrong();
   });
 
+  // @conforms intake.3
   it('takes the text from a file, and says what keeps it from its agent', async () => {
     await answer(scene.place, 'pause');
     await using window = await openWindow(browser(), scene.url);

@@ -20,7 +20,7 @@ const agents = (place: Place): number[] =>
   place.pids().filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('agent.mjs'));
 
 describe('baton intake', { timeout: 240_000 }, () => {
-  // @conforms 4.137, budget.2
+  // @conforms 4.137, budget.2, intake.2
   it('turns a text into issues after a person said yes, shows a duplicate, and the issues are worked on', async () => {
     const { place } = intakeScene();
     await answer(place, 'issue', 'add', 'Add a dark mode', '--status', 'backlog');
@@ -119,6 +119,7 @@ describe('baton intake', { timeout: 240_000 }, () => {
     expect([place.pids(), checkouts(place)]).toEqual([[], []]);
   });
 
+  // @conforms intake.3
   it('says what keeps a text from its agent', async () => {
     const { place } = intakeScene();
     place.write('notes.md', 'Notes\nwish: Undo\n');

@@ -17,7 +17,7 @@ const done = { message: 'Done.' };
 
 await describeWithCodex('what the real Codex proposes', (codex) => {
   for (const project of publishedProjects) {
-    // @conforms 4.138
+    // @conforms 4.138, setup.2
     it.skipIf(!project.isHere)(
       `are the commands of a published ${project.language} project, proven by running them`,
       { timeout: 300_000 },

@@ -61,6 +61,7 @@ describe('an intake', () => {
     expect(run).toMatchObject({ role: 'intake', finish: { outcome: 'succeeded' } });
   });
 
+  // @conforms intake.4
   it('knows the open issues of a tracker elsewhere, and without an answer those of the last poll', async () => {
     const tracker = (fetchOpen: Tracker['fetchOpen']): Tracker => ({
       ...{ kind: 'elsewhere', fetchByIds: async () => [], changes: null },

@@ -7,6 +7,7 @@ import { projectOf } from './api-scene.ts';
 import { readsOf } from './read-scene.ts';
 
 describe('a task in the API', () => {
+  // @conforms intake.3
   it('says why no agent works on it yet, and nothing once one does', async () => {
     const all = settings({ intervalMs: 1_000, limits: { runWallTimeMs: 0 } });
     const stage = await begun({ issues: [], settings: { ...all, intake: { ...all.intake, runsPerDay: 1 } } });

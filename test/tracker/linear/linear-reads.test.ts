@@ -38,6 +38,7 @@ it('names the author in every read, and after a move', async () => {
 });
 
 describe('open issues', () => {
+  // @conforms intake.4
   it('are those of the project in every state that is not over, by Linear or by the workflow file', async () => {
     const { linear, tracker } = linearScene();
     const openStates = [
