@@ -49,8 +49,9 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
   const { logger, close } = createLogger({ clock: systemClock, file: { logsRoot: folder.root }, terminal: null });
   try {
     const { server } = loadWorkflow(folder.workflow, workflowContext(surroundings, folder.stateDir)).settings;
-    await using api = await openApi({ server, port: undefined, stateDir: folder.stateDir }, logger, surroundings);
     const { workflow: workflowPath, stateDir } = folder;
+    const isStopping = (): boolean => signals.isStopping;
+    await using api = await openApi({ server, port: undefined, stateDir, isStopping }, logger, surroundings);
     await using daemon = await createDaemon(
       { workflowPath, stateDir, trial: null, role: 'daemon', logger, api },
       surroundings,

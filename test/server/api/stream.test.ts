@@ -249,13 +249,19 @@ describe('the event stream', () => {
 
   it('keeps what was shown when Baton stops, with one project or several', async () => {
     let isStopping = false;
-    const { stream, projects, stage } = await staged({ isStopping: () => isStopping });
+    const { stream, projects, stage, clock, change, model } = await staged({ isStopping: () => isStopping });
     const one = listener();
     stream.listen(one, fresh);
     const leave = projects.add(projectOf(stage, 'second'));
+    const shown = stateOf(one.events());
+    expect(model().running.length).toBeGreaterThan(0);
     isStopping = true;
+    // Its runs end, and then its projects leave.
+    change({ running: [] });
+    await clock.advance(2_000);
     leave();
-    expect([...stateOf(one.events()).keys()]).toEqual(['test', 'second']);
+    expect(stateOf(one.events())).toEqual(shown);
+    expect([...shown.keys()]).toEqual(['test', 'second']);
   });
 
   it('keeps what was shown when its last project has left, after a drain', async () => {

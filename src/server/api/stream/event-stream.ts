@@ -195,7 +195,9 @@ export class EventStream {
   }
 
   #publishChanges(): void {
-    const { clock, logger } = this.#parts;
+    const { clock, logger, projects } = this.#parts;
+    // While Baton stops, its runs end one by one; their questions and rows stay on the page until the next daemon.
+    if (projects.isStopping) return;
     let chars = 0;
     for (const project of this.#changed) {
       const before = this.#published.get(project);
