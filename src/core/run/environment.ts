@@ -51,6 +51,7 @@ const certain: ReadonlySet<AnyErrorCode> = new Set([
   'isolation_unavailable',
   'process_spawn_failed',
   'repository_unavailable',
+  'workspace_root_unsafe',
 ]);
 
 /** An issue may cause these alone, with its branch, its files, or what a hook makes of its name; an agent that worked too. */
@@ -58,6 +59,7 @@ const doubtful: ReadonlySet<AnyErrorCode> = new Set([
   'agent_exited',
   'agent_protocol_error',
   'git_failed',
+  'path_canonicalize_failed',
   'workspace_copy_failed',
   'workspace_hook_failed',
   'workspace_hook_timeout',

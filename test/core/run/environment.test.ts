@@ -34,7 +34,7 @@ const good = (environment: Environment, issueId: string, hasAnswer = false): Env
 const failing = (environment: Environment, run: FailedRun): Environment => afterFailedRun(environment, run).environment;
 
 describe('a run that failed', () => {
-  it.each(['repository_unavailable', 'agent_launch_failed', 'git_missing'] as const)(
+  it.each(['repository_unavailable', 'agent_launch_failed', 'git_missing', 'workspace_root_unsafe'] as const)(
     'is not to blame for %s',
     (code) => {
       expect(blames(failed(code, '1'))).toEqual([true]);
@@ -42,7 +42,7 @@ describe('a run that failed', () => {
     },
   );
 
-  it.each(['workspace_hook_failed', 'git_failed', 'agent_exited'] as const)(
+  it.each(['workspace_hook_failed', 'git_failed', 'agent_exited', 'path_canonicalize_failed'] as const)(
     'is to blame for %s until another issue meets the same',
     (code) => {
       expect(blames(failed(code, '1'), failed(code, '1'))).toEqual([false, false]);

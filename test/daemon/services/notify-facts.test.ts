@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentQuestion } from '../../../src/core/command/question.ts';
 import { causesIn, type NotifyCause } from '../../../src/core/notify/notify-cause.ts';
 import { notifyFacts } from '../../../src/daemon/services/notify-facts.ts';
+import { issue } from '../../fake/issues.ts';
 import { settings } from '../../fake/settings.ts';
 import { SimulatedClock } from '../../fake/simulated-clock.ts';
 import { begun, type Scene, scene, spend } from '../../orchestrator/scene.ts';
@@ -80,6 +81,24 @@ describe('a limit of the day', () => {
     await useUp(stage, 1_000, 5_000_000);
     expect(causes(stage).map(({ code }) => code)).toEqual(['tokens_per_day', 'usd_per_day']);
   });
+});
+
+it('an environment in which no run can begin is one cause with its error, whatever it stops', async () => {
+  const stage = await begun({
+    settings: usual,
+    issues: ['1', '2', '3'].map((id) => issue({ id })),
+    play: (run) => run.failEarly('repository_unavailable'),
+  });
+  const { clock, orchestrator } = stage;
+  const found = (): readonly NotifyCause[] => {
+    const problems = new Map([['repository_unavailable', clock.now() - minute]]);
+    return causesIn(notifyFacts('shop', orchestrator.read()), { at: clock.now(), problems, daemon: 'd' });
+  };
+  for (let tries = 0; tries < 3; tries += 1) {
+    await clock.advance(5 * minute);
+    expect(found()).toMatchObject([{ event: 'unhealthy', issue: null, code: 'repository_unavailable' }]);
+  }
+  expect(new Set(stage.runs.map(({ request }) => request.issue.id)).size).toBeGreaterThan(1);
 });
 
 describe('a question', () => {
