@@ -115,6 +115,23 @@ describe('a command that reports how it ended', () => {
   });
 });
 
+describe('a command that fails', () => {
+  it.each([
+    [
+      'the last line of its error output',
+      'echo Hello; echo first >&2; echo "Not logged in" >&2; exit 1',
+      'Not logged in',
+    ],
+    ['its last line, without error output', 'echo Hello; echo "No credit left"; exit 1', 'No credit left'],
+  ])('has %s in the reason', async (_, program, line) => {
+    const { staged } = await runOf(program);
+    expect(await staged.end()).toMatchObject({
+      end: 'failed',
+      error: { code: 'agent_exited', message: expect.stringContaining(line) },
+    });
+  });
+});
+
 describe('a command that asks a person', () => {
   const ask = `if grep -q teal; then echo painted > wall; else ${report('{"type":"question","question":"Which colour?"}')}; exit 1; fi`;
 

@@ -163,7 +163,6 @@ function problems(model: ReadModel): NeedsYou[] {
   }));
 }
 
-/** The key has the revision: a further change of the file is another row. */
 /** What agents proposed, and no person has decided about. */
 function proposals({ proposals: tasks }: ReadModel): NeedsYou[] {
   return tasks.map(({ id, title, kind, changedAt }) => ({
@@ -177,6 +176,7 @@ function proposals({ proposals: tasks }: ReadModel): NeedsYou[] {
   }));
 }
 
+/** The key has the revision: a further change of the file is another row. */
 function workflowChanges({ workflowWaiting: waiting }: ReadModel): NeedsYou[] {
   if (waiting === null) return [];
   const { revision, since, settings } = waiting;
