@@ -43,19 +43,22 @@ export async function openDemoFolder(
 ): Promise<OpenedDemo> {
   const folder = demoFolder(dir, surroundings);
   const found = await readFile(path.join(folder.root, markerFile), 'utf8').catch(() => null);
+  if (found !== null) await refuseRunning(folder, surroundings);
   if (found === markerText && fresh !== true) return { folder, keptOther: null };
-  const keptOther = found === null ? null : await putOtherAside(folder, surroundings);
+  const keptOther = found === null ? null : await putAside(folder);
   await makeDemo(folder, surroundings);
   return { folder, keptOther };
 }
 
-async function putOtherAside(folder: DemoFolder, surroundings: Surroundings): Promise<string> {
-  if ((await daemonStatus(folder, surroundings)) === null) return putAside(folder);
-  const nextStep = 'Stop it first, or choose another folder with --dir.';
-  const details = { problem: 'other_demo_running', folder: folder.root };
-  throw new BatonError('demo_failed', `Another demo is running in ${folder.root}.`, {
-    details,
-    nextStep,
+/** Two demos cannot share a folder. The other one is there to look at. */
+async function refuseRunning(folder: DemoFolder, surroundings: Surroundings): Promise<void> {
+  const status = await daemonStatus(folder, surroundings);
+  if (status === null) return;
+  const { api: dashboard } = status;
+  const where = dashboard === null ? '' : ` Its dashboard is at ${dashboard}`;
+  throw new BatonError('demo_failed', `A demo is already running in ${folder.root}.${where}`, {
+    details: { problem: 'other_demo_running', folder: folder.root, dashboard },
+    nextStep: 'Open its dashboard, stop it with Ctrl-C in its terminal, or choose another folder with --dir.',
   });
 }
 

@@ -27,7 +27,7 @@ import { commandsHere } from './place-flags.ts';
  */
 export function initCommand(surroundings: Surroundings, finish: (exitCode: number) => void): Command {
   const { trackers, backends } = adaptersIn(surroundings);
-  const command = new Command('init')
+  const command = new Command('baton init')
     .description('write a workflow file; asks what the options do not say')
     .argument('[workflow]', 'the file to write', 'WORKFLOW.md')
     .option('--tracker <kind>', trackers.map(({ kind }) => kind).join(' or '))

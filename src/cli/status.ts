@@ -81,6 +81,7 @@ function describe(status: Status): string[] {
       : `${paused.kind === 'pause' ? 'paused' : 'draining'}${paused.reason === null ? '' : ` (${harmlessLine(paused.reason)})`}`;
   return [
     `Baton is ${state}: ${slotsText(slots)}${slots.judges === undefined ? ' agents' : ' slots'}, ${totals.runs} ${totals.runs === 1 ? 'run' : 'runs'}, ${totals.total_tokens.toLocaleString('en')} tokens since it started`,
+    ...(status.api === null ? [] : [`the dashboard is at ${status.api}`]),
     ...polling(status.polling),
     ...waitingAccounts(status),
     ...(status.no_headroom === null ? [] : [`nothing new starts: ${harmlessLine(status.no_headroom)}`]),

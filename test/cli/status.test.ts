@@ -53,6 +53,8 @@ describe.concurrent('baton status', liveTest, () => {
     expect(shown.stdout).toMatch(/: .*polling\.interval_ms/);
     expect(shown.stdout).toMatch(/^ {2}BAT-1 .*at work$/m);
     expect(shown.stdout).not.toContain('\u202e');
+    // Where a person opens the dashboard.
+    expect(shown.stdout).toContain((await statusOf(place)).api);
     expect(await answer(place, 'status')).toMatchObject({
       daemon: true,
       waiting_commands: 0,

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { errorCatalogue } from '../../src/core/error-catalogue.ts';
 import { batonHere } from './baton-here.ts';
@@ -46,6 +47,14 @@ const beside: readonly (readonly [command: string, ...args: string[]])[] = [
   ['issue stop', 'x'],
 ];
 
+/** The commands that the docs name, the next step of each error among them (docs/errors.md). */
+function namedCommands(): readonly string[] {
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root }).map((file) => readFileSync(`${root}${file}`, 'utf8'));
+  const found = pages.join('\n').matchAll(/(?:`|^ *)baton ([a-z]+(?:-[a-z]+)*(?: [a-z]+(?:-[a-z]+)*(?![\w./-]))?)/gm);
+  return [...new Set([...found].map(([, words = '']) => words))].toSorted();
+}
+
 describe.concurrent('the command line', () => {
   it('prints its version', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
@@ -83,6 +92,14 @@ describe.concurrent('the command line', () => {
       message: expect.stringContaining(`${own.folder}/WORKFLOW.md`),
     });
     expect(readdirSync(own.folder).sort()).toEqual(['home', 'tmp']);
+  });
+
+  it.each(namedCommands())('has the command `baton %s`, which the docs name', async (words) => {
+    const { code, stdout } = await batonHere(place, ...words.split(' '), '--help');
+    expect({ code, usage: stdout.split('\n')[0] }).toEqual({
+      code: 0,
+      usage: expect.stringMatching(new RegExp(`^Usage: baton ${words}\\b`)),
+    });
   });
 
   it.each(['issue', 'runs', 'store'])('lists the commands of %s when none is named, with exit code 2', async (name) => {

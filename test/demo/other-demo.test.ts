@@ -23,12 +23,18 @@ describe('a folder with a demo of another version of Baton', () => {
     expect(place.read('demo-finished-1/WORKFLOW.md')).toBe('of another time');
     await soon(() => expect(demo.stdout()).toMatch(/^\d\d:\d\d:\d\d WORDS-2 /m));
 
-    // And while that one runs nobody takes its folder away, whatever its mark says.
+    // While it runs, a second one names its dashboard, and takes its folder away neither with --fresh nor for its mark.
+    const [, dashboard = ''] = /(http:\/\/127\.0\.0\.1:\d+)\s/.exec(demo.stdout()) ?? [];
+    const details = { problem: 'other_demo_running', folder: path.join(place.folder, 'demo'), dashboard };
+    const refuses = async (...args: string[]): Promise<void> => {
+      const other = await baton(place, 'demo', '--json', '--dir', 'demo', ...args);
+      expect(other.code).toBe(1);
+      expect(jsonLines(other.stdout)).toMatchObject([{ error: { code: 'demo_failed', details } }]);
+    };
+    await refuses();
+    await refuses('--fresh');
     place.write('demo/.baton-demo', 'another mark');
-    const other = await baton(place, 'demo', '--once', '--json', '--dir', 'demo');
-    const details = { problem: 'other_demo_running', folder: path.join(place.folder, 'demo') };
-    expect(other.code).toBe(1);
-    expect(jsonLines(other.stdout)).toMatchObject([{ error: { code: 'demo_failed', details } }]);
+    await refuses('--once');
 
     const title = 'Sing `a` "song" $(touch owned)';
     const filed = await baton(place, 'issue', 'add', title, '--priority', '1', ...where);
