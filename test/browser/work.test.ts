@@ -92,6 +92,9 @@ describeInChromium('a day of work at the dashboard', (browser) => {
     await expect.poll(() => pressAgain(armed(page, 'issue_takeover')), patient).toBe(true);
     await reads(page.locator('.taken-over'), `${scene.place.folder}/workspaces/BAT-1`);
     await goToScreen(page, '/');
+    // The row has the button, so it names no command to type.
+    await reads(rowOf(page, 'needs_you', 'BAT-1'), /\bby hand\b/);
+    expect(await rowOf(page, 'needs_you', 'BAT-1').innerText()).not.toMatch(/\bbaton /);
     await action(rowOf(page, 'needs_you', 'BAT-1'), 'issue_handback', 'BAT-1').click();
     await field('issue_handback').fill('I did the rest');
     await page.keyboard.press('Control+Enter');

@@ -7,6 +7,11 @@ describe('a reason of the daemon on a page', () => {
       'The last 3 runs failed, the last one with agent_turn_failed: it broke (agent.max_retries). To continue: baton issue retry BAT-1';
     expect(reasonWords(held)).toBe('The last 3 runs failed: it broke.');
     expect(reasonWords('No one answered in time. To answer it: baton ask list')).toBe('No one answered in time.');
+    const two = 'It ended. To see what it did: baton runs log BAT-1; to try again: baton issue retry BAT-1';
+    expect(reasonWords(two)).toBe('It ended.');
+    expect(reasonWords('A person has it by hand. To hand it back: baton handback BAT-1')).toBe(
+      'A person has it by hand.',
+    );
   });
 
   it('names states as people read them', () => {

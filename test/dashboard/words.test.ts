@@ -20,5 +20,6 @@ describe('times and amounts', () => {
 
   it('become sentences with a capital letter and a full stop', () => {
     expect(sentences('it is paused already', null, 'Resume it.')).toBe('It is paused already. Resume it.');
+    expect(sentences('baton/bat-1 is at 4e03c01')).toBe('baton/bat-1 is at 4e03c01.');
   });
 });

@@ -2,6 +2,7 @@ import { computed } from '@preact/signals';
 import type { IssueSummary } from '../../../src/client/schema/issue.ts';
 import type { RunningRow } from '../../../src/client/schema/now.ts';
 import { accounts, needsYou, running, waiting } from '../connection/live.ts';
+import { reasonWords } from '../text/gate-words.ts';
 
 export type Activity = NonNullable<IssueSummary['activity']>;
 
@@ -28,13 +29,18 @@ const live = computed<ReadonlyMap<string, LiveIssue>>(() => {
   };
   for (const { project, row } of waiting.value)
     if (row.kind !== 'queue')
-      put(project, row.issue_id, { activity: 'retrying', text: row.reason, agent: null, at: row.next_check_at });
+      put(project, row.issue_id, {
+        activity: 'retrying',
+        text: reasonWords(row.reason),
+        agent: null,
+        at: row.next_check_at,
+      });
   for (const { project, row } of needsYou.value)
     if (row.kind === 'review')
       put(project, row.issue_id, { activity: 'review', text: row.reason, agent: null, at: row.since });
   for (const { project, row } of needsYou.value)
     if (row.kind === 'held' || row.kind === 'limit')
-      put(project, row.issue_id, { activity: 'held', text: row.reason, agent: null, at: row.since });
+      put(project, row.issue_id, { activity: 'held', text: reasonWords(row.reason), agent: null, at: row.since });
   for (const { project, row } of running.value) {
     const activity = row.waits_for_person ? 'asking' : 'running';
     put(project, row.issue_id, { activity, text: null, agent: agentName(project, row), at: row.started_at });

@@ -41,7 +41,7 @@ export function gateWords(gate: string): string {
  */
 export function reasonWords(text: string): string {
   return text
-    .replace(/ To (?:continue|answer(?: it)?): baton [^.]*$/u, '')
+    .replace(/ To [a-z][a-z ]*: baton [^.]*\.?$/u, '')
     .replace(/, the last one with [a-z]+(?:_[a-z]+)+: /u, ': ')
     .replace(/ \([a-z]+(?:\.[a-z_]+)+\)/gu, '')
     .replace(/\s*[:;,]\s*\.?$/u, '.')

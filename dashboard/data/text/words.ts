@@ -70,7 +70,9 @@ export function sentences(...parts: readonly (string | null)[]): string {
     .filter((part) => part !== null && part.trim() !== '')
     .map((part) => {
       const text = (part ?? '').trim();
-      const start = text.charAt(0).toUpperCase() + text.slice(1);
+      // The name of a branch or of a file stays as it is.
+      const isName = /^\S*[/_.]\S/u.test(text);
+      const start = isName ? text : text.charAt(0).toUpperCase() + text.slice(1);
       return /[.!?…:]$/u.test(start) ? start : `${start}.`;
     })
     .join(' ');

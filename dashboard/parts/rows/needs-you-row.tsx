@@ -5,6 +5,8 @@ import { type KeptRow, offeredNow, runningActions } from '../../data/issue/issue
 import { questionOf } from '../../data/issue/questions.ts';
 import { issueHref, reviewHref } from '../../data/page/router.ts';
 import { projectActionsNamed } from '../../data/text/command-words.ts';
+import { reasonWords } from '../../data/text/gate-words.ts';
+import { sentences } from '../../data/text/words.ts';
 import { AnswerForm } from '../issue/answer-form.tsx';
 import { issueSpot, useIssueActions } from '../issue/issue-actions.tsx';
 import { ActionButton } from '../shared/action-button.tsx';
@@ -56,7 +58,7 @@ export function NeedsYouRow({ placed, place, isGone }: KeptRow<NeedsYou>): VNode
           <PhaseOfRow phase={row.phase} />
           {question === null && (
             <p>
-              <Text text={row.reason} lines />
+              <Text text={sentences(reasonWords(row.reason))} lines />
             </p>
           )}
         </>

@@ -8,7 +8,7 @@ import type { QueueRow as QueueRowFacts } from '../../data/issue/queue-rows.ts';
 import { issueHref } from '../../data/page/router.ts';
 import type { IssueAction } from '../../data/text/command-words.ts';
 import { reasonWords } from '../../data/text/gate-words.ts';
-import { plainWords } from '../../data/text/words.ts';
+import { plainWords, sentences } from '../../data/text/words.ts';
 import { Priority } from '../shared/priority.tsx';
 import { Status, type Tone } from '../shared/status.tsx';
 import { Text } from '../shared/text.tsx';
@@ -30,7 +30,7 @@ export function QueueRow({ row, isTabStop }: QueueRowProps): VNode {
   const activity = activityOf(project, issue_id);
   const tone = toneOf(reason?.code ?? null, activity);
   const tabIndex = isTabStop ? 0 : -1;
-  const why = reason === null ? 'starts next' : reasonWords(reason.text);
+  const why = sentences(reason === null ? 'starts next' : reasonWords(reason.text));
   return (
     <div class={`queue-row tone ${tone}`} data-row-of>
       <span class="place number">{place ?? '–'}</span>

@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import type { WaitingRow as WaitingFacts } from '../../../src/client/schema/now.ts';
 import { type KeptRow, offeredNow, waitingActions } from '../../data/issue/issue-rows.ts';
 import { reasonWords } from '../../data/text/gate-words.ts';
+import { sentences } from '../../data/text/words.ts';
 import { issueSpot, useIssueActions } from '../issue/issue-actions.tsx';
 import { Priority } from '../shared/priority.tsx';
 import { Text } from '../shared/text.tsx';
@@ -29,7 +30,7 @@ export function WaitingRow({ placed, place, isGone }: KeptRow<WaitingFacts>): VN
         <>
           <PhaseOfRow phase={row.phase} />
           <p>
-            <Text text={reasonWords(row.reason)} />
+            <Text text={sentences(reasonWords(row.reason))} />
           </p>
         </>
       }
