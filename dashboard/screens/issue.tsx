@@ -24,7 +24,7 @@ import { IssueSide } from '../parts/issue/issue-side.tsx';
 import { TakenOver } from '../parts/issue/issue-takeover.tsx';
 import { IssueTranscript } from '../parts/issue/issue-transcript.tsx';
 import { IssueWhy } from '../parts/issue/issue-why.tsx';
-import { IssuePipeline } from '../parts/pipeline/issue-pipeline.tsx';
+import { decidesPhase, IssuePipeline } from '../parts/pipeline/issue-pipeline.tsx';
 import { Waterfall } from '../parts/run/waterfall.tsx';
 import { EmptyLine } from '../parts/shared/empty-line.tsx';
 import { MissingPage } from '../parts/shared/missing-page.tsx';
@@ -68,7 +68,7 @@ function IssuePage({ project, issue }: { readonly project: string; readonly issu
   const { runs, more } = useIssueRuns(project, issue);
   const diff = useIssueDiff(project, issue);
   // What is asked comes first, unless a person has to decide about an artifact. With its key it moves and is not made again.
-  const decides = issue.pipeline?.waits_for === 'person';
+  const decides = decidesPhase(issue);
   const pipeline = <IssuePipeline key="pipeline" project={project} issue={issue} />;
   return (
     <>

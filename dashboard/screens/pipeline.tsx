@@ -102,7 +102,7 @@ function PhaseIssues({ project, phase, validation, issues }: PhaseIssuesProps): 
             },
             { label: 'Revisions', isNumber: true, cell: ({ revisions }) => revisions },
             {
-              label: 'Waits for',
+              label: 'Status',
               cell: ({ waits_for }) => <Status tone={tones[waits_for]} word={waitWords[waits_for]} />,
             },
           ]}

@@ -1,8 +1,10 @@
 import type { VNode } from 'preact';
 import type { IssueDetail } from '../../../src/client/schema/issue.ts';
 import type { IssuePipeline as Standing } from '../../../src/client/schema/pipeline.ts';
+import { readyPhase } from '../../../src/core/pipeline/phase.ts';
 import { waitText } from '../../../src/core/pipeline/phase-standing.ts';
 import type { Spot } from '../../data/connection/actions.ts';
+import { endOf } from '../issue/issue-heading.tsx';
 import { ActionFeedback } from '../shared/action-feedback.tsx';
 import { Text } from '../shared/text.tsx';
 import { TimeAgo } from '../shared/time.tsx';
@@ -25,26 +27,49 @@ export function IssuePipeline({ project, issue }: Pick<PipelineProps, 'project' 
   const wait = waitText(waits, issue.explanation?.next_code);
   const stamp = `${phase} ${revisions} ${waits} ${artifacts.length}`;
   const props: PipelineProps = { project, issue, pipeline, spot: { project, name: `pipeline/${issue.id}`, stamp } };
-  return (
-    <section class={`pipeline tone ${waits === 'person' ? 'needs' : ''}`} aria-label="Pipeline" data-part="pipeline">
-      <h2>Pipeline</h2>
+  const parts = (
+    <>
       <PhaseSteps steps={steps} />
-      <p>
-        <strong>
-          <Text text={phase} />
-        </strong>
-        {revisions > 0 && `, round ${revisions + 1}`}
-        {wait !== null && `: ${wait}`}.{' '}
-        <small>
-          In this phase since <TimeAgo at={since} />.
-        </small>
-      </p>
+      {endOf(issue) === null && (
+        <p>
+          <strong>
+            <Text text={phase} />
+          </strong>
+          {revisions > 0 && `, round ${revisions + 1}`}
+          {wait !== null && `: ${wait}`}.{' '}
+          <small>
+            In this phase since <TimeAgo at={since} />.
+          </small>
+        </p>
+      )}
       <Reasons pipeline={pipeline} />
       <PhaseDecision {...props} />
-      <ActionFeedback spot={props.spot} />
       <ArtifactVersions {...props} />
+    </>
+  );
+  const decides = decidesPhase(issue);
+  return (
+    <section class={`pipeline tone ${decides ? 'needs' : ''}`} aria-label="Pipeline" data-part="pipeline">
+      {phase === readyPhase ? (
+        // Its worker has it, or it is over: the phases are only looked up.
+        <details>
+          <summary>Pipeline</summary>
+          {parts}
+        </details>
+      ) : (
+        <>
+          <h2>Pipeline</h2>
+          {parts}
+        </>
+      )}
+      <ActionFeedback spot={props.spot} />
     </section>
   );
+}
+
+/** Whether a person has to decide about an artifact; the question of a worker has its own place. */
+export function decidesPhase({ pipeline }: IssueDetail): boolean {
+  return pipeline?.waits_for === 'person' && pipeline.phase !== readyPhase;
 }
 
 /** Why the newest artifact of the phase did not count, or with which warnings it did. */
