@@ -11,7 +11,7 @@ import { Dialog } from '../shared/dialog.tsx';
 import { Text } from '../shared/text.tsx';
 import { hint } from '../shared/tooltip.tsx';
 
-export const issueFields = ['title', 'description', 'priority', 'labels', 'blockers', 'status'] as const;
+export const issueFields = ['title', 'description', 'priority', 'labels', 'blockers', 'status', 'parent'] as const;
 
 export type IssueField = (typeof issueFields)[number];
 
@@ -119,6 +119,12 @@ export function IssueDialog(props: IssueDialogProps): VNode {
             Blocked by these issues, separated by commas
             <input {...typed('blockers')} autocomplete="off" />
           </label>
+          {part === 'issue_file' && (
+            <label>
+              Part of this issue
+              <input {...typed('parent')} autocomplete="off" />
+            </label>
+          )}
         </div>
         {refused.value !== null && (
           <p class="problem" role="alert">

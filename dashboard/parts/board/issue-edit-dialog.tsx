@@ -33,6 +33,7 @@ function wordsOf({ title, description, priority, labels, blockers }: IssueDetail
     labels: labels.join(', '),
     blockers: blockers.flatMap(({ identifier, id }) => identifier ?? id ?? []).join(', '),
     status: '',
+    parent: '',
   };
 }
 

@@ -26,7 +26,7 @@ export function NewIssueDialog({ project, onClose }: NewIssueDialogProps): VNode
 
 const nothing: IssueWords = wordsOf(() => '');
 
-function issueOf({ title, description, priority, labels, blockers, status }: IssueWords): CommandRequest {
+function issueOf({ title, description, priority, labels, blockers, status, parent }: IssueWords): CommandRequest {
   return {
     kind: 'issue_file',
     title: title.trim(),
@@ -35,5 +35,6 @@ function issueOf({ title, description, priority, labels, blockers, status }: Iss
     ...(namesIn(labels).length === 0 ? {} : { labels: [...namesIn(labels)] }),
     ...(namesIn(blockers).length === 0 ? {} : { blocked_by: [...namesIn(blockers)] }),
     ...(status === '' ? {} : { status }),
+    ...(parent.trim() === '' ? {} : { parent: parent.trim() }),
   };
 }
