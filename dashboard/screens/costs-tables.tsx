@@ -64,6 +64,11 @@ interface CostsByNameProps {
 export function CostsByName({ title, what, rows, range }: CostsByNameProps): VNode {
   return (
     <CostsSection title={title} what={what.toLowerCase()} range={range} rows={rows} nameOf={({ name }) => [name]}>
+      {what === 'Role' && (
+        <p class="quiet-text">
+          A worker does an issue, a phase agent prepares it, and a judge reviews what they wrote.
+        </p>
+      )}
       <Table
         caption={`Usage ${title.toLowerCase()}`}
         rows={rows}

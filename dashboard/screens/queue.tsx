@@ -74,6 +74,17 @@ export function QueueScreen(): VNode {
   );
 }
 
+/** Codes that say too little on their own. */
+const codeWords: Readonly<Record<string, string | undefined>> = {
+  '': 'all',
+  [startsNext]: 'starts next',
+  project_full: 'no free slot',
+  state_full: 'no free slot in its state',
+  global_full: 'no free slot in Baton',
+  no_headroom: 'disk or memory',
+  environment: 'no run can begin',
+};
+
 interface ReasonProps {
   readonly code: string;
   readonly count: number;
@@ -85,8 +96,7 @@ function Reason({ code, count, chosen, text }: ReasonProps): VNode {
   const words = { ...(code === '' ? {} : { reason: code }), ...(text === '' ? {} : { q: text }) };
   return (
     <a href={linkTo('/queue', words)} aria-current={code === chosen ? 'true' : undefined}>
-      {code === '' ? 'all' : code === startsNext ? 'starts next' : plainWords(code)}{' '}
-      <span class="count">{count.toLocaleString()}</span>
+      {codeWords[code] ?? plainWords(code)} <span class="count">{count.toLocaleString()}</span>
     </a>
   );
 }

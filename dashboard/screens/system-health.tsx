@@ -110,6 +110,16 @@ function Findings({ project, findings }: FindingsProps): VNode {
   );
 }
 
+/** What the steps do that have something to do. */
+const stepWords: Readonly<Record<string, string | undefined>> = {
+  transitions: 'decide about completed phases',
+  safety: 'read labels that people changed',
+  revision_expiry: 'remove the marks of old revisions',
+  reconcile: 'read what other daemons changed',
+  retries: 'start retries that are due',
+  dispatch: 'fill free slots',
+};
+
 /** A shorter step had nothing to do. */
 const leastMs = 0.05;
 
@@ -131,7 +141,7 @@ function TickSteps({ tick }: { readonly tick: NonNullable<Health['tick']> }): VN
         keyOf={({ step }) => step}
         toneOf={({ error }) => (error === null ? null : 'broken')}
         columns={[
-          { label: 'Step', cell: ({ step }) => plainWords(step) },
+          { label: 'Step', cell: ({ step }) => stepWords[step] ?? plainWords(step) },
           { label: 'Took', isNumber: true, cell: ({ duration_ms }) => msWords(duration_ms) },
           {
             label: 'Outcome',

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
-import type { Job } from '../../src/client/schema/system.ts';
+import type { Job, OwnedJob } from '../../src/client/schema/system.ts';
 import { projectPath } from '../data/connection/api.ts';
 import { useInterval } from '../data/connection/interval.ts';
 import { useResource } from '../data/connection/resource.ts';
-import { durationWords, plainWords } from '../data/text/words.ts';
+import { durationWords, plainWords, sentences } from '../data/text/words.ts';
 import { EmptyLine } from '../parts/shared/empty-line.tsx';
 import { ProblemLine } from '../parts/shared/problem-line.tsx';
 import { Status } from '../parts/shared/status.tsx';
@@ -17,7 +17,7 @@ const noticeableMs = 1_000;
 
 /** The recurring jobs of Baton. */
 export function SystemJobs({ project }: { readonly project: string }): VNode {
-  const { resource, reload } = useResource<{ readonly jobs: readonly Job[] }>(projectPath(project, 'jobs'));
+  const { resource, reload } = useResource<{ readonly jobs: readonly OwnedJob[] }>(projectPath(project, 'jobs'));
   useInterval(againMs, reload);
   const { value, problem } = resource.value;
   return (
@@ -31,7 +31,17 @@ export function SystemJobs({ project }: { readonly project: string }): VNode {
           keyOf={({ name }) => name}
           toneOf={({ outcome, is_running }) => (outcome === 'failed' ? 'broken' : is_running ? 'running' : null)}
           columns={[
-            { label: 'Job', cell: ({ name }) => plainWords(name) },
+            {
+              label: 'Job',
+              isWide: true,
+              cell: ({ name, description }) => (
+                <div>
+                  {plainWords(name)}
+                  <br />
+                  <small>{sentences(description.replaceAll('`', ''))}</small>
+                </div>
+              ),
+            },
             { label: 'Where', cell: ({ kind }) => kind },
             {
               label: 'Every',
@@ -40,7 +50,7 @@ export function SystemJobs({ project }: { readonly project: string }): VNode {
                 interval_ms === null ? <span class="none">–</span> : durationWords(interval_ms),
             },
             { label: 'Last', cell: ({ last_run_at }) => <TimeAgo at={last_run_at} /> },
-            { label: 'Outcome', isWide: true, cell: (job) => <Outcome job={job} /> },
+            { label: 'Outcome', cell: (job) => <Outcome job={job} /> },
             {
               label: 'Late',
               isNumber: true,

@@ -27,7 +27,7 @@ interface CardProps {
   readonly onDragEnd: () => void;
 }
 
-/** An issue: its name, what it is about, and at the bottom who works on it or what it waits for, and its age. */
+/** An issue: its name and its age, what it is about, and at the bottom who works on it or what it waits for. */
 export function BoardCard(props: CardProps): VNode {
   const { project, issue, finished, isTabStop, isSelected, canMove, onSelect, onDragStart, onDragEnd } = props;
   const isFinished = finished.has(issue.state);
@@ -61,6 +61,7 @@ export function BoardCard(props: CardProps): VNode {
         <span class="labels">
           <Text text={issue.labels.filter((label) => label !== 'phase:ready').join(', ')} />
         </span>
+        <Age at={isFinished ? issue.updated_at : issue.created_at} label={isFinished ? 'finished' : 'filed'} />
         <input
           type="checkbox"
           checked={isSelected}
@@ -85,7 +86,6 @@ export function BoardCard(props: CardProps): VNode {
             <Status tone="waiting" word="blocked" />
           </span>
         )}
-        <Age at={isFinished ? issue.updated_at : issue.created_at} label={isFinished ? 'finished' : 'filed'} />
       </p>
     </div>
   );

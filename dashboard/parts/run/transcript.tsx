@@ -137,7 +137,8 @@ function readable(events: readonly RunEvent[]): readonly RunEvent[] {
 
 function isAside(event: RunEvent): boolean {
   const { kind } = viewOf(event);
-  return kind === 'figures' || kind === 'piece';
+  // The steps of the run show its stages.
+  return kind === 'figures' || kind === 'piece' || event.event === 'stage_changed';
 }
 
 function Beginning({ log }: { readonly log: RunLog }): VNode | null {
