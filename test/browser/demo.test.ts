@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { leaveNoPlaces } from '../cli/run-baton.ts';
 import { describeInChromium } from './chromium.ts';
 import { ask, type Scene, startDemo } from './scenes.ts';
-import { barriersOf, picture } from './screens.ts';
+import { barriersOf, onPhone, picture } from './screens.ts';
 import {
   action,
   band,
@@ -73,11 +73,7 @@ describeInChromium('the dashboard of the demo', (browser) => {
 
   // @conforms dashboard.20
   it('fits a phone: nothing is cut off, and a question can be answered by touch', async () => {
-    await using phone = await openWindow(browser(), scene.url, {
-      viewport: { width: 390, height: 844 },
-      isMobile: true,
-      hasTouch: true,
-    });
+    await using phone = await openWindow(browser(), scene.url, onPhone);
     await phone.go('/');
     const row = rowOf(phone.page, 'needs_you', 'WORDS-10');
     await action(row, 'question_answer', 'WORDS-10').waitFor();
@@ -205,7 +201,7 @@ describeInChromium('the dashboard of the demo', (browser) => {
     const ofRun = ['transcript', 'events', 'tools', 'diff', 'prompt'];
     const ofSystem = ['health', 'jobs', 'requests', 'accounts', 'configuration', 'prompts', 'salvage', 'commands'];
     const paths = [
-      ...['/', '/board?open=done', '/queue', '/costs'],
+      ...['/', '/board?open=done', '/queue', '/tasks', '/costs', '/search?q=slugify'],
       ...ofSystem.map((tab) => `/system?tab=${tab}`),
       ...ofIssue.map((tab) => `${issue}?tab=${tab}`),
       ...ofRun.map((tab) => `${run}?tab=${tab}`),

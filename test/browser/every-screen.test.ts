@@ -4,23 +4,11 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { leaveNoPlaces } from '../cli/run-baton.ts';
 import { describeInChromium } from './chromium.ts';
-import { BoardScene, script, waitFor } from './scenes.ts';
-import { barriersOf } from './screens.ts';
-import { action, band, goToScreen, openWindow, part, patient, reads, rowOf, settled, type Window } from './window.ts';
+import { ask, BoardScene, script, waitFor } from './scenes.ts';
+import { onPhone, visitEveryScreen } from './screens.ts';
+import { action, band, openWindow, part, patient, reads, rowOf, settled, type Window } from './window.ts';
 
 leaveNoPlaces();
-
-/** The screens with a key, and how an address of each begins. */
-const screens = [
-  ['n', '/'],
-  ['b', '/board'],
-  ['q', '/queue'],
-  ['t', '/tasks'],
-  ['c', '/costs'],
-  ['s', '/system'],
-] as const;
-
-const onPhone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
 describeInChromium('every screen of the dashboard', (browser) => {
   const scene = new BoardScene();
@@ -52,33 +40,12 @@ describeInChromium('every screen of the dashboard', (browser) => {
     of.locator('.card', { has: of.locator('a', { hasText: new RegExp(`^${id}$`) }) });
   const tooltip = (): Locator => part(page, 'tooltip');
 
-  /** Visits each screen by mouse and by keys, and on a phone; neither is cut off, and neither has a barrier. */
-  const visitAll = async (): Promise<void> => {
-    const found: string[] = [];
-    await window.go('/');
+  // @conforms dashboard.60
+  it('is reached by mouse, by keys and on a phone, light and dark, without any issue', async () => {
+    await visitEveryScreen(window, phone, ['/search?q=nothing', '/tasks?tab=learnings']);
     // There are no phases here.
     expect(await page.locator('nav.screens a[href^="/pipeline"]').count()).toBe(0);
-    for (const [key, path] of screens) {
-      await goToScreen(page, path);
-      await settled(page);
-      await goToScreen(page, '/system');
-      await page.keyboard.press('g');
-      await page.keyboard.press(key);
-      await expect.poll(() => new URL(page.url()).pathname, patient).toBe(path);
-      await settled(page);
-      await phone.go(path);
-      await settled(phone.page);
-      expect(await phone.page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(390);
-      // In light and in dark.
-      found.push(...(await barriersOf(phone.page)));
-    }
-    expect(found).toEqual([]);
-    window.expectNothingWrong();
-    phone.expectNothingWrong();
-  };
-
-  // @conforms dashboard.60
-  it('is reached by mouse, by keys and on a phone, light and dark, without any issue', visitAll);
+  });
 
   let ids: Readonly<Record<'asks' | 'works' | 'fails' | 'blocked' | 'low' | 'urgent' | 'plain', string>>;
   it('is reached in the same ways with ten issues', async () => {
@@ -96,13 +63,34 @@ describeInChromium('every screen of the dashboard', (browser) => {
     for (const number of [8, 9, 10]) await file(`Number ${number}`, [], later);
     await window.go('/');
     await action(rowOf(page, 'needs_you', asks), 'question_answer', asks).waitFor();
-    await visitAll();
+    const { runs } = await ask(scene, 'projects/live/runs?limit=1');
+    const pages = [`/issue/live/${asks}`, `/issue/live/${ids.blocked}`, `/run/live/${runs[0].run_id}`];
+    await visitEveryScreen(window, phone, [...pages, '/search?q=Works']);
+    // The pages without a key of their own, by keys alone.
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('Works');
+    await part(page, 'search').waitFor();
+    const isChosen = async (): Promise<boolean> => {
+      if ((await part(page, 'search').getAttribute('aria-selected')) === 'true') return true;
+      await page.keyboard.press('ArrowDown');
+      return false;
+    };
+    await expect.poll(isChosen, patient).toBe(true);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/search\?q=Works/);
+    await page.keyboard.press('g');
+    await page.keyboard.press('n');
+    await rowOf(page, 'needs_you', asks).waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/issue/live/${asks}`);
+    window.expectNothingWrong();
   });
 
   // @conforms dashboard.61
   it('shows on a card who works on it, its question, its blockers and its age, in the order of starts', async () => {
     await window.go('/board');
-    await reads(card(ids.asks), /Which way\?[\s\S]*asking[\s\S]*rehearsal[\s\S]*\d (s|min)/);
+    await reads(card(ids.asks), /\d (s|min)[\s\S]*Which way\?[\s\S]*asking[\s\S]*rehearsal/);
     await reads(card(ids.works), /P1[\s\S]*running[\s\S]*\d:\d\d[\s\S]*rehearsal/);
     await reads(card(ids.blocked), new RegExp(`${ids.works}[\\s\\S]*blocked`));
     await reads(card(ids.urgent), /a label/);
@@ -161,8 +149,19 @@ describeInChromium('every screen of the dashboard', (browser) => {
       await row.locator('[data-row]').focus();
       await page.keyboard.press(name);
     };
+    const isInAnswer = (): Promise<boolean> => page.evaluate(() => Boolean(document.activeElement?.closest('.answer')));
+    // The question comes before the buttons that end its run, with Tab and on a tablet.
+    await key(rowOf(page, 'needs_you', ids.asks), 'Tab');
+    expect(await isInAnswer()).toBe(true);
+    await page.locator('h1').focus();
     await page.keyboard.press('a');
-    expect(await page.evaluate(() => document.activeElement?.closest('.answer') !== null)).toBe(true);
+    expect(await isInAnswer()).toBe(true);
+    const size = page.viewportSize();
+    await page.setViewportSize({ width: 820, height: 1_100 });
+    const topOf = async (name: string): Promise<number> =>
+      (await action(rowOf(page, 'needs_you', ids.asks), name, ids.asks).boundingBox())?.y ?? 0;
+    expect(await topOf('question_answer')).toBeLessThan(await topOf('issue_stop'));
+    if (size !== null) await page.setViewportSize(size);
     const works = rowOf(page, 'running', ids.works);
     await key(works, 't');
     await page.keyboard.type('Go left');
@@ -250,6 +249,7 @@ describeInChromium('every screen of the dashboard', (browser) => {
     await dialog.locator('[name=title]').fill('With a blocker');
     expect((await dialog.locator('textarea').boundingBox())?.height).toBeGreaterThan(120);
     await dialog.locator('[name=blockers]').fill(ids.works);
+    await dialog.locator('[name=parent]').fill(ids.plain);
     await dialog.locator('[name=status]').selectOption('backlog');
     await dialog.locator('textarea').fill('One line\nand another');
     await page.keyboard.press('Control+Enter');
@@ -257,6 +257,10 @@ describeInChromium('every screen of the dashboard', (browser) => {
     await reads(page.locator('.card', { hasText: 'With a blocker' }), new RegExp(ids.works));
     await page.locator('output.notice a').click();
     await page.getByRole('heading', { name: /With a blocker/ }).waitFor();
+    const [filed, parent] = await Promise.all(
+      [new URL(page.url()).pathname.split('/').at(-1), ids.plain].map((id) => ask(scene, `projects/live/issues/${id}`)),
+    );
+    expect(filed).toMatchObject({ parent_id: parent.id, description: 'One line\nand another' });
     window.expectNothingWrong();
   });
 

@@ -4,12 +4,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { leaveNoPlaces } from '../cli/run-baton.ts';
 import { describeInChromium } from './chromium.ts';
 import { ask, BoardScene } from './scenes.ts';
-import { barriersOf } from './screens.ts';
+import { barriersOf, onPhone } from './screens.ts';
 import { band, goToScreen, openTab, openWindow, part, patient, reads, rowOf, settled, type Window } from './window.ts';
 
 leaveNoPlaces();
-
-const onPhone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
 /** Its runs fail until a test allows them; then it proposes four learnings, the second instead of L1. */
 const learner = ({ folder }: BoardScene['place']): string =>

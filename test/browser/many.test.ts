@@ -12,8 +12,8 @@ import { answer } from '../cli/live-daemon.ts';
 import { leaveNoPlaces } from '../cli/run-baton.ts';
 import { describeInChromium } from './chromium.ts';
 import { BoardScene } from './scenes.ts';
-import { barriersOf } from './screens.ts';
-import { band, openWindow, patient, reads, settled, type Window } from './window.ts';
+import { onPhone, visitEveryScreen } from './screens.ts';
+import { band, openWindow, patient, reads, type Window } from './window.ts';
 
 leaveNoPlaces();
 
@@ -84,24 +84,15 @@ describeInChromium(`the dashboard with ${issues} issues and ${runs} runs`, (brow
   });
 
   // @conforms dashboard.68
-  it('shows on a desk and on a phone how many there are, the first to start on top, without a barrier', async () => {
-    const phoneSize = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
-    await using phone = await openWindow(browser(), scene.url, phoneSize);
+  it('is reached by mouse, by keys and on a phone on every screen, and counts the issues, the first to start on top', async () => {
+    await using phone = await openWindow(browser(), scene.url, onPhone);
     for (const { go, page } of [window, phone]) {
       await go('/board');
       const column = page.locator('section.column[data-part="todo"]');
       await reads(column.locator('h2'), /\b10,?000\b/);
       await reads(column.locator('.card').first(), /BAT-1\b/);
     }
-    const found: string[] = [];
-    for (const path of ['/', '/board', '/queue', '/costs', '/system']) {
-      await phone.go(path);
-      await settled(phone.page);
-      expect(await phone.page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(390);
-      found.push(...(await barriersOf(phone.page)));
-    }
-    expect(found).toEqual([]);
-    phone.expectNothingWrong();
+    await visitEveryScreen(window, phone, ['/issue/live/BAT-1', '/run/live/run-0', '/search?q=Number']);
   });
 
   // @conforms dashboard.37

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { leaveNoPlaces } from '../cli/run-baton.ts';
 import { describeInChromium } from './chromium.ts';
 import { ask, BoardScene, script, waitFor } from './scenes.ts';
-import { barriersOf } from './screens.ts';
+import { barriersOf, onPhone } from './screens.ts';
 import { action, openTab, openWindow, part, patient, reads, settled, type Window } from './window.ts';
 
 leaveNoPlaces();
@@ -83,6 +83,13 @@ describeInChromium('the pages of an issue and of its runs', (browser) => {
     const failed = page.locator('.run-steps [data-step=turn][data-result=failed]');
     await reads(failed, /The runner broke/);
     await reads(page.locator('section.transcript'), /I am at work/);
+    // The steps show the stages, so the transcript leaves them out until all is wanted.
+    const firstSeq = (): Promise<string | null> =>
+      page.locator('section.transcript [data-seq]').first().getAttribute('data-seq');
+    expect(Number(await firstSeq())).toBeGreaterThan(1);
+    await page.locator('section.transcript .choice input').check();
+    await expect.poll(firstSeq, patient).toBe('1');
+    await page.locator('section.transcript .choice input').uncheck();
     const work = page.locator('.run-steps > ol > [data-result=failed] > button');
     expect(await work.getAttribute('aria-expanded')).toBe('true');
     await work.focus();
@@ -234,10 +241,7 @@ describeInChromium('the pages of an issue and of its runs', (browser) => {
 
   it('fits a phone, and has no serious accessibility problem', async () => {
     const [{ run_id }] = (await runsOf('BAT-1')) as [{ run_id: string }];
-    await using phone = await openWindow(browser(), scene.url, {
-      viewport: { width: 390, height: 844 },
-      isMobile: true,
-    });
+    await using phone = await openWindow(browser(), scene.url, onPhone);
     for (const path of ['/issue/live/BAT-1', '/issue/live/BAT-3', `/run/live/${run_id}`]) {
       await phone.go(path);
       await settled(phone.page);

@@ -4,12 +4,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { leaveNoPlaces } from '../cli/run-baton.ts';
 import { describeInChromium } from './chromium.ts';
 import { ask, BoardScene } from './scenes.ts';
-import { barriersOf } from './screens.ts';
+import { barriersOf, onPhone } from './screens.ts';
 import { action, goToScreen, openWindow, part, patient, reads, rowOf, settled } from './window.ts';
 
 leaveNoPlaces();
-
-const onPhone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
 /** Its first phase never keeps the contract, and each version is another one: a person decides about it. */
 const description = [
@@ -59,6 +57,19 @@ describeInChromium('the pipeline on the dashboard', (browser) => {
       if (!description || !pipeline) throw new Error('a part is missing');
       return Boolean(description.compareDocumentPosition(pipeline) & Node.DOCUMENT_POSITION_FOLLOWING);
     });
+
+  it('shows each phase with its number of issues, also without any, on a phone too', async () => {
+    for (const more of [{}, onPhone]) {
+      await using window = await openWindow(browser(), scene.url, more);
+      await window.go('/');
+      await goToScreen(window.page, '/pipeline');
+      await settled(window.page);
+      for (const phase of ['research', 'grooming', 'ready'])
+        await reads(part(window.page, `phase_${phase}`).locator('.count'), /^0$/);
+      expect(await barriersOf(window.page)).toEqual([]);
+      window.expectNothingWrong();
+    }
+  });
 
   it('shows the phases, the artifact and its versions, and takes the decisions of a person', async () => {
     const issue = await scene.fileText('Prepare it', description);
@@ -124,6 +135,11 @@ describeInChromium('the pipeline on the dashboard', (browser) => {
     };
     await expect.poll(pressed, { ...patient, interval: 400 }).toBe('ready');
     await expect.poll(() => statuses(page), patient).toEqual(['done', 'done', 'current']);
+    // Its worker has it: the phases are folded.
+    await section.locator('summary').first().waitFor();
+    expect(await part(page, 'phase_choice').isVisible()).toBe(false);
+    await section.locator('summary').first().click();
+    await part(page, 'phase_choice').waitFor();
     // A row of an issue that its worker does says nothing about phases.
     await goToScreen(page, '/');
     await rowOf(page, 'running', issue).waitFor();

@@ -3,12 +3,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { leaveNoPlaces } from '../cli/run-baton.ts';
 import { describeInChromium } from './chromium.ts';
 import { ask, BoardScene } from './scenes.ts';
-import { barriersOf } from './screens.ts';
+import { barriersOf, onPhone } from './screens.ts';
 import { openWindow, patient, reads } from './window.ts';
 
 leaveNoPlaces();
-
-const onPhone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
 describeInChromium('a workflow file with two prompts', (browser) => {
   const scene = new BoardScene();

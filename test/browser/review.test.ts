@@ -7,7 +7,7 @@ import { git } from '../workspace/git/scratch-repository.ts';
 import { describeInChromium } from './chromium.ts';
 import { attacks, escapes, expectHarmlessPage, tricks } from './hostile-text.ts';
 import { ReviewScene } from './review-scene.ts';
-import { barriersOf } from './screens.ts';
+import { barriersOf, onPhone } from './screens.ts';
 import { action, openWindow, part, patient, reads, rowOf, settled } from './window.ts';
 
 leaveNoPlaces();
@@ -189,11 +189,7 @@ describeInChromium('the review of a change', (browser) => {
   it('is done on a phone, where nothing is cut off', async () => {
     const issue = await scene.file('Greet', []);
     await standing(issue, 1);
-    await using window = await openWindow(browser(), scene.url, {
-      viewport: { width: 390, height: 844 },
-      isMobile: true,
-      hasTouch: true,
-    });
+    await using window = await openWindow(browser(), scene.url, onPhone);
     const { page } = window;
     const fits = async (): Promise<void> =>
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);

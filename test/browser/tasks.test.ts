@@ -4,12 +4,10 @@ import { answer } from '../cli/live-daemon.ts';
 import { leaveNoPlaces } from '../cli/run-baton.ts';
 import { describeInChromium } from './chromium.ts';
 import { ask, BoardScene } from './scenes.ts';
-import { barriersOf } from './screens.ts';
+import { barriersOf, onPhone } from './screens.ts';
 import { goToScreen, openTab, openWindow, part, patient, reads, settled } from './window.ts';
 
 leaveNoPlaces();
-
-const onPhone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
 describeInChromium('tasks on the dashboard', (browser) => {
   const scene = new BoardScene();
