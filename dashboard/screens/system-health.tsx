@@ -141,7 +141,7 @@ function TickSteps({ tick }: { readonly tick: NonNullable<Health['tick']> }): VN
         keyOf={({ step }) => step}
         toneOf={({ error }) => (error === null ? null : 'broken')}
         columns={[
-          { label: 'Step', cell: ({ step }) => stepWords[step] ?? plainWords(step) },
+          { label: 'Step', cell: ({ step }) => <span class="number">{stepWords[step] ?? plainWords(step)}</span> },
           { label: 'Took', isNumber: true, cell: ({ duration_ms }) => msWords(duration_ms) },
           {
             label: 'Outcome',
