@@ -40,6 +40,25 @@ describe.concurrent('a broken workflow file', liveTest, () => {
     }
   });
 
+  it('is refused by explain too, instead of calling an issue ready', async () => {
+    using place = placeWith(`${boardWorkflow()}{{ issue.titel }}\n`);
+    const { code, stdout } = await batonHere(place, 'explain', 'BAT-1', '--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'template_render_error' } });
+  });
+
+  it('that cannot be read is named by every command, and no defect of Baton', async () => {
+    for (const command of [...judges, ['explain', 'BAT-1']]) {
+      using place = new Place();
+      // Root may read every file, so a folder stands for one without permission.
+      place.write('WORKFLOW.md/file', '');
+      const { code, stdout, stderr } = await batonHere(place, ...command);
+      expect({ command, code }).toEqual({ command, code: 1 });
+      expect(stdout + stderr).toContain('missing_workflow_file');
+      expect(stdout + stderr).toContain(`${place.folder}/WORKFLOW.md`);
+    }
+  });
+
   it('has its warning shown by every command that judges it', async () => {
     const text = boardWorkflow('agnt: {}');
     for (const command of judges.slice(0, 3)) {
