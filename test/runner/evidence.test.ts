@@ -104,10 +104,11 @@ describe('a run reports, after its hook and before its outcome, the publication 
 
   it('why it was refused, when the branch is checked out elsewhere', async () => {
     const { source, ...run } = staged('git commit -q --allow-empty -m work');
-    git(source, 'checkout', '-q', '-b', 'baton/T-1');
-    const before = git(source, 'rev-parse', 'HEAD');
+    const folder = `${source}-of-a-person`;
+    git(source, 'worktree', 'add', '-q', '-b', 'baton/T-1', folder);
+    const before = git(source, 'rev-parse', 'baton/T-1');
     await run.end();
-    const reason = telling('baton/T-1', source);
+    const reason = telling('baton/T-1', folder);
     expect(run.deliveries).toMatchObject([{ outcome: 'refused', branch: 'baton/T-1', reason, elsewhere: null }]);
     expect(git(source, 'rev-parse', 'baton/T-1')).toBe(before);
     expect(run.deliveries[0]?.commit).toBe(run.facts[0]?.git?.head);

@@ -213,8 +213,15 @@ function remarkFrom({ id, body, createdAt, authorAssociation, author }: z.infer<
   if (isOwn(body)) return [];
   return [
     {
-      ...{ id, reviewId: id, author: nameOf(author) ?? 'unknown', isTrusted: insiders.includes(authorAssociation) },
-      ...{ verdict: 'comment', body: wordsOf(body), commit: null, path: null, line: null },
+      id,
+      reviewId: id,
+      author: nameOf(author) ?? 'unknown',
+      isTrusted: insiders.includes(authorAssociation),
+      verdict: 'comment',
+      body: wordsOf(body),
+      commit: null,
+      path: null,
+      line: null,
       at: Date.parse(createdAt) || 0,
     },
   ];
