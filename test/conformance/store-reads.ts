@@ -30,6 +30,25 @@ export function readsConformance(engine: StoreEngine): void {
       expect(await boardIssues.list(project, { ...plain, statuses: [] })).toEqual({ issues: [], next: null });
     });
 
+    it('has an issue once that moves to another column in the meantime', async () => {
+      const { boardIssues } = await open();
+      await boardIssues.create(project, draft('a', { status: 'review' }), 1);
+      let at: BoardStatus = 'review';
+      /** Moves it after that many other reads, so that the move comes between any two reads of the list. */
+      const move = async (reads: number): Promise<void> => {
+        for (let each = 0; each < reads; each += 1) await boardIssues.byIdentifier(project, 'none');
+        const to = at === 'review' ? 'todo' : 'review';
+        await boardIssues.setStatus({ project, issueId: 'a' }, { from: at, to }, 2);
+        at = to;
+      };
+      for (const match of [{}, { text: 'bat' }]) {
+        for (let reads = 0; reads < 2 * boardStatuses.length; reads += 1) {
+          const [{ issues }] = await Promise.all([boardIssues.list(project, { ...plain, match }), move(reads)]);
+          expect(ids(issues)).toEqual(['a']);
+        }
+      }
+    });
+
     it('returns the issues in the order in which they start, whatever the size of a page', async () => {
       const { boardIssues } = await open();
       const made: [string, BoardStatus, number | null, number][] = [

@@ -9,72 +9,69 @@ import { hasText } from './statements.ts';
 
 type Row = Database['board_issues'];
 
-/** The part of one column that was read. */
-interface ColumnPart {
-  /** Those that match, in the order of the list. */
-  readonly rows: readonly Row[];
-  /** All of the column down to here was read; null when that is all there is. */
-  readonly readTo: IssuePlace | null;
-}
-
 /**
- * Several columns as one list. Each column is read by its index from the same place on. The list is certain down to the
- * place where the column that was read least ends, and no page goes further.
+ * Several columns as one list. Each column is read by its index from the same place on, and all of them by one statement:
+ * an issue that moves meanwhile is in one column, never in none or in two. The list is certain down to the place where the
+ * column that was read least ends, and no page goes further.
  */
 export async function boardList(db: Kysely<Database>, project: string, query: BoardListQuery): Promise<BoardPage> {
-  const { order: name = 'changed' } = query;
+  const { order: name = 'changed', limit, match } = query;
   const order = orders[name];
   const after = query.after === null ? null : placeFrom(query.after, order);
   const inOrder = (left: IssuePlace, right: IssuePlace): number => comparePlaces(left, right, name);
-  const parts: ColumnPart[] = [];
-  for (const status of new Set(query.statuses)) parts.push(await columnPart(db, project, status, query, order, after));
-  const certainTo = parts
-    .map(({ readTo }) => readTo)
-    .filter((place) => place !== null)
-    .toSorted(inOrder)
-    .at(0);
-  const rows = parts
-    .flatMap((part) => part.rows)
-    .filter((row) => certainTo === undefined || inOrder(placeOf(row, order), certainTo) <= 0)
-    .toSorted((left, right) => inOrder(placeOf(left, order), placeOf(right, order)));
-  const shown = rows.slice(0, query.limit);
-  const last = rows.length > query.limit ? shown.at(-1) : undefined;
+  const isPlain = Object.values(match).every((value) => value === undefined);
+  const most = limit + 1;
+  const columns = [...new Set(query.statuses)].map((status) => ({
+    status,
+    rows: columnFrom(db, project, status, order, after),
+  }));
+  const [first, ...others] = columns.map(({ rows }) =>
+    db
+      .selectFrom((isPlain ? rows : matching(db, rows.limit(query.scan), match, order)).limit(most).as('board_issues'))
+      .selectAll(),
+  );
+  const found = (await others.reduce((all, each) => all?.unionAll(each), first)?.execute()) ?? [];
+  const sorted = found.toSorted((left, right) => inOrder(placeOf(left, order), placeOf(right, order)));
+
+  const ends: IssuePlace[] = [];
+  for (const { status, rows } of columns) {
+    const part = sorted.filter((row) => row.status === status);
+    const last = part.at(-1);
+    // Where few match, all of the column down to the last row that was searched is certain.
+    const end =
+      part.length === most
+        ? last
+        : isPlain
+          ? undefined
+          : await rows
+              .limit(1)
+              .offset(query.scan - 1)
+              .executeTakeFirst();
+    if (end !== undefined) ends.push(placeOf(end, order));
+  }
+  const certainTo = ends.toSorted(inOrder).at(0);
+  const rows = sorted.filter((row) => certainTo === undefined || inOrder(placeOf(row, order), certainTo) <= 0);
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
   const next = last === undefined ? certainTo : placeOf(last, order);
   return { issues: await boardIssuesFrom(db, project, shown), next: next === undefined ? null : next.join(':') };
 }
 
-async function columnPart(
+/** One column from a place on, in the order of the list. */
+function columnFrom(
   db: Kysely<Database>,
   project: string,
   status: BoardStatus,
-  { match, limit, scan }: BoardListQuery,
-  order: Order,
+  { columns, direction }: Order,
   after: IssuePlace | null,
-): Promise<ColumnPart> {
-  const { columns, direction } = order;
-  const isPlain = Object.values(match).every((value) => value === undefined);
-  const most = limit + 1;
-  const inOrder = () => {
-    let column = db.selectFrom('board_issues').selectAll().where('project', '=', project).where('status', '=', status);
-    for (const each of columns) column = column.orderBy(each, direction);
-    const sign = sql.raw(direction === 'asc' ? '>' : '<');
-    return after === null
-      ? column
-      : column.where(
-          sql<boolean>`(${sql.join(columns.map((each) => sql.ref(each)))}) ${sign} (${sql.join([...after])})`,
-        );
-  };
-  const rows = isPlain
-    ? await inOrder().limit(most).execute()
-    : await matching(db, inOrder().limit(scan), match, order).limit(most).execute();
-  const last = rows.at(-1);
-  if (rows.length === most && last !== undefined) return { rows, readTo: placeOf(last, order) };
-  if (isPlain) return { rows, readTo: null };
-  const end = await inOrder()
-    .limit(1)
-    .offset(scan - 1)
-    .executeTakeFirst();
-  return { rows, readTo: end === undefined ? null : placeOf(end, order) };
+): ReturnType<typeof columnOf> {
+  let column = columnOf(db).where('project', '=', project).where('status', '=', status);
+  for (const each of columns) column = column.orderBy(each, direction);
+  if (after === null) return column;
+  const sign = sql.raw(direction === 'asc' ? '>' : '<');
+  return column.where(
+    sql<boolean>`(${sql.join(columns.map((each) => sql.ref(each)))}) ${sign} (${sql.join([...after])})`,
+  );
 }
 
 function matching(
