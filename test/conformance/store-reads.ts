@@ -41,12 +41,30 @@ export function readsConformance(engine: StoreEngine): void {
         await boardIssues.setStatus({ project, issueId: 'a' }, { from: at, to }, 2);
         at = to;
       };
-      for (const match of [{}, { text: 'bat' }]) {
+      const lists = [
+        async () => (await boardIssues.list(project, plain)).issues,
+        async () => (await boardIssues.list(project, { ...plain, match: { text: 'bat' } })).issues,
+        () => boardIssues.tops(project, boardStatuses, 5),
+      ];
+      for (const list of lists) {
         for (let reads = 0; reads < 2 * boardStatuses.length; reads += 1) {
-          const [{ issues }] = await Promise.all([boardIssues.list(project, { ...plain, match }), move(reads)]);
+          const [issues] = await Promise.all([list(), move(reads)]);
           expect(ids(issues)).toEqual(['a']);
         }
       }
+    });
+
+    it('returns the newest changes of each column, one column after the other', async () => {
+      const { boardIssues } = await open();
+      for (const [id, status, at] of [
+        ['a', 'todo', 5],
+        ['b', 'done', 9],
+        ['c', 'todo', 8],
+        ['d', 'todo', 7],
+      ] as const)
+        await boardIssues.create(project, draft(id, { status }), at);
+      expect(ids(await boardIssues.tops(project, ['done', 'review', 'todo'], 2))).toEqual(['b', 'c', 'd']);
+      expect(await boardIssues.tops(project, [], 2)).toEqual([]);
     });
 
     it('returns the issues in the order in which they start, whatever the size of a page', async () => {

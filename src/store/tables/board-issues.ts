@@ -6,7 +6,7 @@ import type { Engine } from '../engine.ts';
 import type { IssueKey } from '../issue-key.ts';
 import type { Database } from '../schema.ts';
 import { boardIssuesFrom } from './board-issue-rows.ts';
-import { boardList } from './board-list.ts';
+import { boardList, boardTops } from './board-list.ts';
 import { atomically, changedOne, lockedRow, ofIssue, repeatedReads } from './statements.ts';
 
 export interface BoardIssue {
@@ -188,6 +188,10 @@ export function boardIssuesTable(db: Kysely<Database>, engine: Engine) {
     /** One column, newest change first, page by page. */
     page: (project: string, { status, limit, after }: BoardPageQuery): Promise<BoardPage> =>
       boardList(db, project, { statuses: [status], match: {}, limit, scan: limit, after }),
+
+    /** The newest changes of each of these columns, at most `limit` of each, one column after the other. */
+    tops: (project: string, statuses: readonly BoardStatus[], limit: number): Promise<readonly BoardIssue[]> =>
+      boardTops(db, project, statuses, limit),
 
     /**
      * Several columns as one list, page by page. At most `scan` issues of each column are read for a page, so

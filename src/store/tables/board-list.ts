@@ -4,7 +4,7 @@ import type { BoardStatus } from '../../core/issue/board-status.ts';
 import { comparePlaces, type IssuePlace } from '../../core/issue/issue-place.ts';
 import type { Database } from '../schema.ts';
 import { boardIssuesFrom } from './board-issue-rows.ts';
-import type { BoardListQuery, BoardMatch, BoardPage } from './board-issues.ts';
+import type { BoardIssue, BoardListQuery, BoardMatch, BoardPage } from './board-issues.ts';
 import { hasText } from './statements.ts';
 
 type Row = Database['board_issues'];
@@ -25,12 +25,10 @@ export async function boardList(db: Kysely<Database>, project: string, query: Bo
     status,
     rows: columnFrom(db, project, status, order, after),
   }));
-  const [first, ...others] = columns.map(({ rows }) =>
-    db
-      .selectFrom((isPlain ? rows : matching(db, rows.limit(query.scan), match, order)).limit(most).as('board_issues'))
-      .selectAll(),
+  const found = await inOneStatement(
+    db,
+    columns.map(({ rows }) => (isPlain ? rows : matching(db, rows.limit(query.scan), match, order)).limit(most)),
   );
-  const found = (await others.reduce((all, each) => all?.unionAll(each), first)?.execute()) ?? [];
   const sorted = found.toSorted((left, right) => inOrder(placeOf(left, order), placeOf(right, order)));
 
   const ends: IssuePlace[] = [];
@@ -55,6 +53,33 @@ export async function boardList(db: Kysely<Database>, project: string, query: Bo
   const last = rows.length > limit ? shown.at(-1) : undefined;
   const next = last === undefined ? certainTo : placeOf(last, order);
   return { issues: await boardIssuesFrom(db, project, shown), next: next === undefined ? null : next.join(':') };
+}
+
+/** The newest changes of each column, one column after the other, read by one statement. */
+export async function boardTops(
+  db: Kysely<Database>,
+  project: string,
+  statuses: readonly BoardStatus[],
+  limit: number,
+): Promise<readonly BoardIssue[]> {
+  const order = orders.changed;
+  const columns = statuses.map((status) => columnFrom(db, project, status, order, null).limit(limit));
+  const found = Map.groupBy(await inOneStatement(db, columns), ({ status }) => status);
+  const rows = statuses.flatMap((status) =>
+    (found.get(status) ?? []).toSorted((left, right) =>
+      comparePlaces(placeOf(left, order), placeOf(right, order), 'changed'),
+    ),
+  );
+  return boardIssuesFrom(db, project, rows);
+}
+
+/** The rows of all these queries as of one moment, in no order. */
+async function inOneStatement(
+  db: Kysely<Database>,
+  queries: readonly ReturnType<typeof columnOf>[],
+): Promise<readonly Row[]> {
+  const [first, ...others] = queries.map((each) => db.selectFrom(each.as('board_issues')).selectAll());
+  return (await others.reduce((all, each) => all?.unionAll(each), first)?.execute()) ?? [];
 }
 
 /** One column from a place on, in the order of the list. */

@@ -25,14 +25,8 @@ export interface IssueDetails {
 
 export async function readColumns({ store, project }: BoardParts, limit: number): Promise<BoardColumn[]> {
   const counts = await store.boardIssues.countByStatus(project);
-  return Promise.all(
-    boardStatuses.map(async (status) => {
-      const count = counts[status] ?? 0;
-      if (count === 0) return { status, count, issues: [] };
-      const { issues } = await store.boardIssues.page(project, { status, limit, after: null });
-      return { status, count, issues };
-    }),
-  );
+  const tops = Map.groupBy(await store.boardIssues.tops(project, boardStatuses, limit), ({ status }) => status);
+  return boardStatuses.map((status) => ({ status, count: counts[status] ?? 0, issues: tops.get(status) ?? [] }));
 }
 
 /** Not in a transaction: a reader must neither wait for a writer nor block one. So history may be one change ahead. */
