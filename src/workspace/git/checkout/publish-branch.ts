@@ -230,8 +230,6 @@ async function bring(
   parts: PublishParts,
 ): Promise<Brought> {
   const { branch, base, published } = checkout;
-  // A name may come from the title of an issue, and only a merge moves the base.
-  if (branch === base) return { before, objection: { code: 'is_base', reason: `${branch} is the base itself` } };
   // The branch was published and the daemon ended before it could record that.
   if (before === commit)
     return {
@@ -242,6 +240,8 @@ async function bring(
   if (usedIn !== null) {
     return { before, objection: { code: 'checked_out', reason: `${branch} is checked out in ${usedIn}` } };
   }
+  // A name may come from the title of an issue, and only a merge moves the base.
+  if (branch === base) return { before, objection: { code: 'is_base', reason: `${branch} is the base itself` } };
   if (before === null && published !== null) {
     return { before, objection: { code: 'branch_deleted', reason: `${branch} was deleted in the repository` } };
   }
