@@ -102,7 +102,7 @@ export function showChanges({ board, open, here, project, url, say, logger }: Sh
         : `Send it back with a comment, for example "${part.note}" Its agent gets your words.`;
     say({
       lines: [
-        `${identifier} waits for your review. ${round === '1' ? wish : 'This is its next round.'}`,
+        `${identifier} waits for your review. ${round === '1' ? wish : `The agent has changed it after your comment (round ${round}).`}`,
         `  on the dashboard: ${page}`,
         `  in another terminal: ${command}`,
       ],

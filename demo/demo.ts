@@ -73,7 +73,11 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
     if (!json) {
       const isNew = (await allRuns(workplace)).length === 0;
       const words = isNew ? introduction(flags.once === true) : continuation(first, again);
-      const top = flags.once ? [] : [`The same in another terminal: ${here('baton top')}`];
+      const others = [
+        `The same in another terminal: ${here('baton top')}`,
+        `Why an issue waits: ${here(`baton explain ${first.at(-1)?.identifier ?? ''}`)}`,
+      ];
+      const top = flags.once ? [] : others;
       const lines = [...words, `Everything is in ${folder.root}`, `The dashboard is at ${url}`, ...top, ''];
       surroundings.stdout.write(lines.join('\n'));
     }

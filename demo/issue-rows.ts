@@ -84,7 +84,7 @@ function statusOf(issue: BoardIssue, model: ReadModel, here: Here): Status {
     const why =
       retrying.error === null
         ? (continuations[retrying.kind] ?? 'continues soon')
-        : `waits to try again: ${retrying.error}`;
+        : `will try again: ${retrying.error}`;
     return { status: 'retrying', detail: why, code: retrying.waitCode, until: retrying.dueAt };
   }
   if (issue.status === 'backlog') return { status: 'backlog', detail: 'move it to todo to start it' };
@@ -112,9 +112,10 @@ function questionText({ text, fields }: AgentQuestion): string {
 /** It goes on when the first account has quota again, which may be sooner than the last one that it tried. */
 function quotaText({ dueAt, waitReason, error }: RetryingView, { accounts, at }: ReadModel): string {
   const empty = accounts.flatMap(({ name, waitsFor }) => (waitsFor === null ? [] : [name]));
-  const until = dueAt > at ? `until ${timeOfDay(dueAt)}` : 'tries again now';
-  if (empty.length === 0) return `${until}: ${waitReason || error || 'its account has no quota left'}`;
-  return `${until}; no quota left on ${empty.join(' and ')}`;
+  const next = `Baton tries again ${dueAt > at ? `at ${timeOfDay(dueAt)}` : 'now'}`;
+  if (empty.length === 0) return `${next}: ${waitReason || error || 'its account has no quota left'}`;
+  const who = empty.length === 1 ? `the account ${empty[0]} has` : `the accounts ${empty.join(' and ')} have`;
+  return `${who} no quota; ${next}`;
 }
 
 /** The time as the lines of the demo show it. */

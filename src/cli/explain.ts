@@ -37,7 +37,7 @@ function text(explained: ExplainedIssue, alone: Alone): string {
     // What is in the way comes last, next to what follows from it.
     ...gates
       .toSorted((left, right) => Number(right.passed) - Number(left.passed))
-      .map((gate) => `  ${gate.passed ? 'ok' : 'no'}  ${harmlessLine(gate.text)}`),
+      .map((gate) => `  ${gate.passed ? 'ok' : 'not ok'}  ${harmlessLine(gate.text)}`),
     ...runCounts(counts).map((each) => `  count  ${each.text}`),
     ...messages.filter(({ status }) => status === 'waiting').map((each) => `  message  ${messageWords(each)}`),
     ...(alone === null ? [] : [`No daemon is running. ${withoutDaemon(alone.waiting)}`]),

@@ -61,7 +61,7 @@ function lines(rows: readonly Row[], dryRun: boolean): string[] {
     kind.replaceAll('_', ' '),
     countText(count),
     count === 0 || bytes === null ? '-' : sizeText(bytes),
-    `${setting}: ${value}${value === 0 && setting.endsWith('_days') ? ' (forever)' : ''}`,
+    `${setting}: ${value}${value > 0 ? '' : setting.endsWith('_days') ? ' (forever)' : ' (not kept)'}`,
   ]);
   const known = rows.flatMap(({ bytes }) => bytes ?? []).reduce((sum, bytes) => sum + bytes, 0);
   const total = rows.reduce((sum, { count }) => sum + count, 0);

@@ -148,7 +148,8 @@ const consequences: Readonly<Record<string, string>> = {
 /** How often the tracker is polled, and which limits are short. */
 function polling(facts: Status['polling']): string[] {
   const { step, text, until } = facts.pressure;
-  const mode = facts.mode === 'quiet' ? `quiet hours until ${timeWords(facts.quiet_until ?? 0)}` : facts.mode;
+  const mode =
+    facts.mode === 'quiet' ? `quiet hours until ${timeWords(facts.quiet_until ?? 0)}` : `the project is ${facts.mode}`;
   const why = facts.mode === 'fixed' ? '' : ` (${mode})`;
   const next = facts.next_poll_at === null ? '' : `, next at ${timeWords(facts.next_poll_at)}`;
   const pace = `every ${facts.interval_ms / 1_000} s${why}`;

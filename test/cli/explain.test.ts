@@ -210,7 +210,7 @@ describe('the output of baton explain', liveTest, () => {
     expect(shown.stdout.split('\n')).toEqual([
       expect.stringMatching(/^BAT-1\S+ {2}A\S+ title {2}\(To do\)$/),
       '  ok  nobody works on it',
-      expect.stringMatching(/^ {2}no {2}it waits for \S+X ok forged$/),
+      expect.stringMatching(/^ {2}not ok {2}it waits for \S+X ok forged$/),
       // Every counter that is not zero.
       ...[7, 2, 1].map((count) => expect.stringMatching(new RegExp(`^ {2}count {2}${count} `))),
       expect.stringMatching(/^ {2}message .*mind\S+ it ok forged$/),

@@ -27,6 +27,7 @@ import { scratchStore } from '../fake/scratch-store.ts';
 import { seededChance } from '../fake/seeded-chance.ts';
 import { settings } from '../fake/settings.ts';
 import { SimulatedClock } from '../fake/simulated-clock.ts';
+import { pullDraft } from '../store/pull-draft.ts';
 import { telling } from '../telling.ts';
 import { seededClaims } from './seeded-claims.ts';
 
@@ -170,6 +171,16 @@ describe('an explanation', () => {
       nextCode: 'waits',
       next: telling('bad'),
     });
+  });
+
+  it('names the command that reviews the change of an issue in review', async () => {
+    const { explain, parts } = await given({ issues: [issue({ id: '1', state: 'In Review' })] });
+    expect((await explain('1')).next).not.toContain('baton review');
+    const pull = await parts.store.pullRequests.open(pullDraft('1', { project: parts.project }));
+    expect(await explain('1')).toMatchObject({ nextCode: 'needs_change', next: telling('baton review T-1') });
+    const sentBack = { at: 1, by: { kind: 'person', name: 'ann' }, kind: 'person' } as const;
+    await parts.store.pullRequests.sendBack(pull, pull.headCommit, sentBack);
+    expect((await explain('1')).next).not.toContain('baton review');
   });
 
   // @conforms runs.77

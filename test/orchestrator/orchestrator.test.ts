@@ -290,6 +290,19 @@ describe('reconcile', () => {
     expect(stage.runs[1]?.request).toMatchObject({ attempt: 1, retryKind: 'failure' });
   });
 
+  it('shows what an agent did last, not that it reported tokens', async () => {
+    const stage = await scene({ issues: [issue({ id: '1' })] });
+    await stage.orchestrator.start();
+    await stage.clock.advance(0);
+    const report = (at: number, summary: string, payload: unknown) =>
+      stage.runs[0]?.request.report({ kind: 'event', event: { name: 'notification', at, pid: 1, summary, payload } });
+    report(1, 'edits the file', {});
+    report(2, 'token usage', { method: 'thread/tokenUsage/updated' });
+    expect(stage.orchestrator.read().running[0]?.lastEvent).toMatchObject({ at: 2, summary: 'edits the file' });
+    report(3, 'runs the tests', {});
+    expect(stage.orchestrator.read().running[0]?.lastEvent).toMatchObject({ at: 3, summary: 'runs the tests' });
+  });
+
   // @conforms scheduling.5
   it('stalls no run when the wall clock is set', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });

@@ -157,7 +157,10 @@ class RehearsalSession implements AgentSession {
         this.#emit('notification', message.text, { payload: message });
         break;
       case 'usage':
-        this.#emit('notification', 'token usage', { usage: usageOf(message), payload: message });
+        this.#emit('notification', 'token usage', {
+          usage: usageOf(message),
+          payload: { method: 'thread/tokenUsage/updated', params: message },
+        });
         break;
       case 'tool_call':
         if (this.#turn !== null) void this.#callTool(message, this.#turn);

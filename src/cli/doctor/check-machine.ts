@@ -40,7 +40,7 @@ function checkNode({ nodeVersion }: Surroundings): Finding {
 function checkUser({ uid }: Surroundings): Finding[] {
   if (uid !== 0) return [];
   const message = 'Baton runs as root: agents that are not isolated can do everything on this machine';
-  return [warned('user', message, 'use another user, unless this is a container of its own', { code: 'root' })];
+  return [warned('user', message, 'use another user, unless Baton is alone in this container', { code: 'root' })];
 }
 
 /** Silent when every element is absolute. */
@@ -81,7 +81,7 @@ async function checkGit(surroundings: Surroundings): Promise<Finding> {
 }
 
 const containmentMeaning: Record<Containment, string> = {
-  user_pid_namespace: 'each agent has its own user and pid namespace, which no process of it can leave or outlive',
+  user_pid_namespace: 'each agent has its own user and pid namespace: its processes cannot leave it, and end with it',
   marker_sweep: 'process groups; processes that leave their group are found by their run marker',
   group_only: 'process groups only: Baton cannot find processes that leave their group',
 };
@@ -108,7 +108,11 @@ async function checkIsolation(containment: Containment, { env, clock, chance }: 
   const { isAvailable, hasLayers, reason } = await probeIsolation(request, containment);
   const facts = { has_layers: hasLayers };
   if (isAvailable && hasLayers)
-    return passed(check, 'works: a test program saw its workspace, and no hidden file', facts);
+    return passed(
+      check,
+      'works: a test program saw its workspace, and none of the files that Baton hides from agents',
+      facts,
+    );
   const said = harmlessLine(reason ?? '');
   if (isAvailable) {
     const message = `works, but agents cannot write to package caches: ${said}`;

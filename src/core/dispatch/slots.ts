@@ -113,7 +113,7 @@ export function countSlots(runningSlots: readonly Slot[], { agent, judge }: Slot
     whyNone: (role, areWorkersWaiting = () => false) => {
       // Workers may exceed a limit that was lowered; then nothing starts, not even in an extra slot.
       if (isJudge(role) && taken.judges < extra && ofLimit() <= limit) return null;
-      if (ofLimit() >= limit) return { code: 'project_full', text: `no free slot (${ofLimit()} of ${limit} taken)` };
+      if (ofLimit() >= limit) return { code: 'project_full', text: `all slots are taken (${ofLimit()} of ${limit})` };
       if (role === 'worker' || limit < 2 || others() + 1 < limit || !areWorkersWaiting()) return null;
       return { code: 'project_full', text: `the last of ${limit} slots is kept for workers` };
     },
@@ -122,14 +122,14 @@ export function countSlots(runningSlots: readonly Slot[], { agent, judge }: Slot
       if (count.limit === null || count.taken < count.limit) return null;
       return {
         code: 'state_full',
-        text: `no free slot in state "${state}" (${count.taken} of ${count.limit} taken)`,
+        text: `all slots in state "${state}" are taken (${count.taken} of ${count.limit})`,
       };
     },
     take,
     describe: () => share(ofLimit(), limit, 'slots'),
     describeIn: (state) => {
       const count = countOf(state);
-      if (count.limit === null) return `agents in state "${state}" have no limit of their own`;
+      if (count.limit === null) return `issues in state "${state}" have no slot limit of their own`;
       return share(count.taken, count.limit, `slots in state "${state}"`);
     },
   };

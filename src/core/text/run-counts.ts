@@ -10,7 +10,10 @@ interface RunCounts {
 export function runCounts(counts: RunCounts): readonly { readonly name: keyof RunCounts; readonly text: string }[] {
   const { runs, failures, stale_runs: stale, no_signals: noSignals } = counts;
   const all = [
-    { name: 'runs', text: `${runs === 1 ? '1 run' : `${runs} runs`} since a person last released it` },
+    {
+      name: 'runs',
+      text: `${runs === 1 ? '1 run' : `${runs} runs`} so far (after a release by a person, Baton counts from 0 again)`,
+    },
     { name: 'failures', text: `${failures} failed in a row` },
     { name: 'stale_runs', text: `${stale} in a row changed nothing` },
     { name: 'no_signals', text: `${noSignals} in a row left no result` },

@@ -82,7 +82,7 @@ export function createSlotPool(limit: () => number): SlotPool {
     const taken = usedOfLimit(extra);
     // Runs may exceed a limit that was lowered; then nothing starts, not even in an extra slot.
     if (isJudge(role) && judging() < extra && taken <= allowed) return null;
-    if (!(taken < allowed)) return { code: 'global_full', text: `no free shared slot (${taken} of ${allowed} taken)` };
+    if (!(taken < allowed)) return { code: 'global_full', text: `all shared slots are taken (${taken} of ${allowed})` };
     const needier = waiting().filter((other) => other !== place && isBefore(other, place));
     return needier.length < allowed - taken
       ? null

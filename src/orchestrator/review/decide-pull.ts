@@ -197,7 +197,9 @@ function wordsOf({ payload }: Command): readonly Words[] {
 
 function notMerged(pull: PullRequest, refusal: MergeRefusal): CommandAnswer {
   const { code: problem, ...facts } = refusal;
-  return refused('not_merged', `${named(pull)} was not merged: ${whyNotMerged(pull, refusal)}`, { problem, ...facts });
+  // In that folder, `baton pr merge` merges it next.
+  const what = problem === 'checked_out' ? 'is not merged yet' : 'was not merged';
+  return refused('not_merged', `${named(pull)} ${what}: ${whyNotMerged(pull, refusal)}`, { problem, ...facts });
 }
 
 function whyNotMerged({ base, branch }: PullRequest, refusal: MergeRefusal): string {
@@ -211,7 +213,7 @@ function whyNotMerged({ base, branch }: PullRequest, refusal: MergeRefusal): str
     case 'unrelated':
       return `it has no commit in common with ${base}.`;
     case 'checked_out':
-      return `${base} is checked out in ${refusal.folder}, where Baton does not write. Run \`baton pr merge\` in that folder.`;
+      return `${base} is checked out in ${refusal.folder}, where the daemon does not write. \`baton pr merge\` in that folder merges it.`;
     case 'dirty':
       return `${refusal.folder} has changes that are not committed.`;
     case 'no_identity':

@@ -138,10 +138,22 @@ export function recordFacts(
   };
 }
 
+/** It says nothing about what the agent does, so the event before it stays. All backends report usage alone under this name. */
+function hasOnlyUsage(payload: unknown): boolean {
+  return (
+    typeof payload === 'object' &&
+    payload !== null &&
+    'method' in payload &&
+    payload.method === 'thread/tokenUsage/updated'
+  );
+}
+
 /** The totals grow by the increase since the last report. */
 function eventChange({ clock, totals }: RecordFactsParts, running: Running, event: AgentEvent): Partial<RunState> {
-  // The transcript has the payload.
-  const { payload: _large, rateLimits: _kept, ...lastEvent } = event;
+  // The transcript has the payload, which may be large.
+  const { payload, rateLimits: _kept, ...rest } = event;
+  const { lastEvent: earlier } = running;
+  const lastEvent = earlier !== null && hasOnlyUsage(payload) ? { ...earlier, at: event.at } : rest;
   const seen = { lastEvent, lastEventAtMonotonic: clock.monotonic() };
   if (event.usage === undefined) return seen;
   const before = running.usage;

@@ -1,5 +1,5 @@
 import { BatonError } from '../../core/baton-error.ts';
-import { retryCommand } from '../../core/command/retry-command.ts';
+import { retryCommand, reviewCommand } from '../../core/command/retry-command.ts';
 import { type DispatchExplanation, explainDispatch } from '../../core/dispatch/dispatch-plan.ts';
 import { isAboutSlots, type SkipReason } from '../../core/dispatch/eligibility.ts';
 import type { GateName, OutsideGate } from '../../core/dispatch/gates.ts';
@@ -55,6 +55,7 @@ export async function explainIssue(
   await parts.phases.know([issue.id, ...polled.map(({ id }) => id)]);
   const issues = judges.candidates(polled);
   const { spent, failures, staleRuns, noSignals } = await claims.counts(issue.id);
+  const pull = await parts.store.pullRequests.openOfIssue({ project: parts.project, issueId: issue.id });
 
   // No await from here on: the explanation must describe one moment.
   const reading = source.read();
@@ -74,7 +75,9 @@ export async function explainIssue(
   });
   const reason = found.answers.find(({ refusal }) => refusal !== null)?.refusal ?? null;
   const { id, identifier, title, state: issueState } = issue;
-  const [nextCode, next] = nextStepOf(parts, issue, found, by);
+  const [nextCode, step] = nextStepOf(parts, issue, found, by);
+  const isInReview = nextCode === 'needs_change' && pull?.sentBack === null;
+  const next = isInReview ? `${step}; its change is in review: ${reviewCommand(identifier)}` : step;
   return {
     issue: { id, identifier, title, state: issueState },
     gates: withoutRepeats(found.answers, claims.retrying.get(id)?.wait?.code),
@@ -116,7 +119,7 @@ function ownLimits(spent: IssueSpent, limits: LimitSettings): OutsideGate {
   const reached = limitsBeforeStart({ issue: spent, day }, limits).find(({ level }) => level === 'reached');
   return {
     refuse: () => (reached === undefined ? null : { code: 'limit_reached', text: reached.text }),
-    passed: () => 'no limit of its own is reached',
+    passed: () => 'this issue has reached none of its limits',
   };
 }
 

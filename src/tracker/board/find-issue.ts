@@ -18,10 +18,14 @@ export async function findIssue(parts: BoardParts, name: string): Promise<BoardI
   if (byId !== undefined) return byId;
 
   const nearest = await nearestIdentifiers(parts, text);
-  const proposal = nearest.length === 0 ? 'The board is empty.' : `The nearest are: ${nearest.join(', ')}.`;
+  const proposal =
+    nearest.length === 0 ? 'The board of this state folder is empty.' : `The nearest are: ${nearest.join(', ')}.`;
   throw new BatonError('tracker_issue_not_found', `There is no issue "${name}" on the board. ${proposal}`, {
     details: { name, nearest },
-    nextStep: 'Run `baton issue list` to see the issues on the board.',
+    nextStep:
+      nearest.length === 0
+        ? 'Run `baton status`: it names the state folder. To use another one, such as that of the demo, add --state-dir.'
+        : 'Run `baton issue list` to see the issues on the board.',
   });
 }
 
