@@ -70,8 +70,8 @@ describe.concurrent('baton explain without a daemon', liveTest, () => {
     });
     const third: Told = await answer(place, 'explain', 'BAT-3');
     expect(refusedBy(third)).toEqual(['labels', 'slot']);
-    const marks = (await batonHere(place, 'explain', 'BAT-3')).stdout.match(/^ {2}(?:ok|no)(?= {2})/gm) ?? [];
-    expect(marks.slice(-3)).toEqual(['  ok', '  no', '  no']);
+    const marks = (await batonHere(place, 'explain', 'BAT-3')).stdout.match(/^ {2}(?:ok|not ok)(?= {2})/gm) ?? [];
+    expect(marks.slice(-3)).toEqual(['  ok', '  not ok', '  not ok']);
     expect(third).toMatchObject({ code: 'missing_label', next: expect.stringContaining('"baton"') });
     expect(await answer(place, 'explain', 'BAT-4')).toMatchObject({
       code: 'blocked',
