@@ -165,6 +165,8 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
     },
   });
   if (isDaemon) await refuseSharedRoot(settings.workspace, resources.places);
+  // Git is not contained, so it does not wait for the sweep by itself, which would take it for one of a previous daemon.
+  await swept;
   if (isDaemon) await warnOfRepository(settings, resources, logger);
   const pullsFor = pullsMaker({ ...resources, clock, logger, process, remote });
   const owner = store.engine === 'postgres' ? ownerId : null;

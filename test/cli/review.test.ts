@@ -1,8 +1,10 @@
 // @module-tag full
+import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { withoutNamespaces } from '../fake/without-namespaces.ts';
 import { commit, git, scratchRepository } from '../workspace/git/scratch-repository.ts';
 import { batonHere, daemonHere } from './baton-here.ts';
-import { answer, refusal, runsOf, soon } from './live-daemon.ts';
+import { addIssue, answer, refusal, runsOf, soon, startDaemon, stopDaemon } from './live-daemon.ts';
 import { jsonLines, leaveNoPlaces, Place } from './run-baton.ts';
 
 leaveNoPlaces();
@@ -11,8 +13,8 @@ leaveNoPlaces();
 const agent =
   'grep -q louder && w=HELLO || w=hello; echo $w > greeting.txt; git add -A; git commit -qm "Greet with $w"';
 
-function project(checks: readonly string[] = []): { place: Place; source: string } {
-  const place = new Place({});
+function project(checks: readonly string[] = [], env = {}): { place: Place; source: string } {
+  const place = new Place(env);
   const source = scratchRepository(`${place.folder}/project`);
   place.write('home/.gitconfig', '[user]\n\tname = A Person\n\temail = person@example.invalid\n');
   place.write(
@@ -49,6 +51,23 @@ async function untilPull(place: Place, reference: string, parts: object): Promis
 async function statusOf(place: Place, issue: string): Promise<string> {
   return (await answer(place, 'issue', 'show', issue)).issue.status;
 }
+
+it('reads the repository only after the agents of the previous daemon are gone', { timeout: 240_000 }, async () => {
+  const { place } = project([], withoutNamespaces);
+  const stubborn = "trap '' TERM INT HUP; touch ../../begun; while :; do sleep 0.2; done";
+  place.write('WORKFLOW.md', place.read('WORKFLOW.md').replace(JSON.stringify(agent), JSON.stringify(stubborn)));
+  const first = await startDaemon(place);
+  await addIssue(place, 'Greet');
+  await soon(() => expect(existsSync(`${place.folder}/begun`)).toBe(true));
+  first.child.kill('SIGKILL');
+  await first.ended;
+  // It ends that agent first, which takes a second. Git has the same marks, and was ended with it.
+  const second = await startDaemon(place);
+  const events = jsonLines(second.stderr()).map(({ event }) => event);
+  expect(events).not.toContain('repository_not_ready');
+  await answer(place, 'issue', 'move', 'BAT-1', 'cancelled');
+  await stopDaemon(second);
+});
 
 // @conforms 4.64
 it('says before any run which branch is missing, where HEAD is detached and no base is set', async () => {
