@@ -145,7 +145,7 @@ describe('the hook before_remove', () => {
   // @conforms W20
   it('is ended with everything it started when it takes too long, and changes nothing', async () => {
     const nap = uniqueNap();
-    const hooks = { beforeRemove: `setsid sleep ${nap} & sleep ${nap}`, timeoutMs: 300 };
+    const hooks = { beforeRemove: `setsid sleep ${nap} & sleep ${nap}`, timeoutMs: 3_000 };
     const { root, logger, workspaces, workspace } = await usedWorkspaces({ hooks });
     // Also without a run, whose marker its processes would have.
     const nobody = { issue: visit().issue, runId: null, attempt: null };
