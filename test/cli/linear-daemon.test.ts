@@ -70,14 +70,16 @@ describe.concurrent('a daemon on Linear', liveTest, () => {
     linear.relate(unrelated, third);
     const daemon = await startDaemon(scene.place);
     await scene.morePolls();
-    expect(await scene.status()).toMatchObject({
+    const waiting = {
       running: [],
       skipped: [
         { issue_identifier: first, code: 'blocked', reason: expect.stringContaining(` ${here} (Backlog)`) },
         { issue_identifier: second, code: 'blocked', reason: expect.stringContaining(` ${elsewhere} (Backlog)`) },
         { issue_identifier: third, code: 'blocked', reason: expect.stringContaining(` ${unrelated} (Backlog)`) },
       ],
-    });
+    };
+    // The first decision waits until the machine is examined.
+    await soon(async () => expect(await scene.status()).toMatchObject(waiting));
     linear.updateIssue(here, { state: 'Done' });
     await soon(() => isRunning(scene, [first]));
     await scene.morePolls();

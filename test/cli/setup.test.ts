@@ -100,7 +100,10 @@ async function setUp(project: PublishedProject): Promise<void> {
   expect(task.setup.checks[0].output).toMatch(proof);
   expect(place.read('WORKFLOW.md')).toBe(before);
   expect(diff).toContain(`+${right.notes}`);
-  expect((await runsOf(place)).map(({ role, outcome }) => [role, outcome])).toEqual([['setup', 'succeeded']]);
+  // The proposal is there before its run has ended.
+  await soon(async () =>
+    expect((await runsOf(place)).map(({ role, outcome }) => [role, outcome])).toEqual([['setup', 'succeeded']]),
+  );
 
   const unasked = await baton(place, 'setup', 'accept', task.id, '--json');
   expect([unasked.code, JSON.parse(unasked.stdout).error.details]).toMatchObject([1, { code: 'not_agreed' }]);
