@@ -99,7 +99,7 @@ export function hostSays(record: PullRecord): HostSays {
   const headCommit = record.headRef?.target?.oid ?? null;
   const [commit] = present(record.commits?.nodes);
   const [closed] = present(record.timelineItems?.nodes);
-  // Just after a push GitHub may still list the commits before it.
+  // Just after a push GitHub may still list the commits before it. What the checks of the head say is then not known.
   const isOfHead = headCommit !== null && commit?.commit.oid === headCommit;
   const reviews = [...present(record.latestOpinionatedReviews?.nodes), ...present(record.reviews?.nodes)];
   // The later one of two is where it stands among the others.
@@ -109,7 +109,7 @@ export function hostSays(record: PullRecord): HostSays {
     baseCommit: record.baseRef?.target?.oid ?? null,
     isClosed: record.state === 'CLOSED',
     closedBy: record.state === 'CLOSED' ? nameOf(closed?.actor) : null,
-    checks: isOfHead ? checksFrom(commit.commit.statusCheckRollup) : [],
+    checks: isOfHead ? checksFrom(commit.commit.statusCheckRollup) : headCommit === null ? [] : [unreadable],
     reviews: [
       ...[...byId.values()].toReversed().flatMap(reviewsFrom),
       ...present(record.comments?.nodes).flatMap(remarkFrom),
