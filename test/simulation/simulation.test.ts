@@ -61,11 +61,6 @@ const withReview = [
 
 /** The same, with GitHub. */
 const withGithub = [
-  {
-    seed: 22_000_323,
-    rule: 'auto_merge',
-    what: 'a change is not merged by itself while GitHub lists an older commit, whose checks say nothing',
-  },
   { seed: 700_033, rule: 'no_issue_forgotten', what: 'a head that a lost delivery pushed may be replaced' },
   {
     seed: 9_401_434,
